@@ -1,0 +1,40 @@
+# Everything a newcomer runs. Each target sets up what it needs.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+OUT ?= out
+# A test cluster is alone on loopback; a real one has a token (README, "On a cluster").
+export RAY_AUTH_MODE ?= disabled
+
+.PHONY: demo test crawl bench format clean
+
+demo: .venv/ready  ## crawl a small simulated web to its end and query the result
+	$(BIN)/python -m benchmarks.demo
+
+test: .venv/ready  ## every check and every test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+	$(BIN)/coverage run -m pytest -q -m "not ray" tests
+	$(BIN)/coverage report --skip-covered --skip-empty
+	$(BIN)/python -m pytest -q -m ray tests
+
+crawl: .venv/ready  ## make crawl SEED=https://example.com/ [OUT=out]
+	$(BIN)/raycrawl crawl $(SEED) --out $(OUT)
+
+bench: .venv/ready  ## pages per CPU second, with Scrapy beside it
+	$(BIN)/python -m benchmarks.end_to_end
+
+format: .venv/ready
+	$(BIN)/ruff check --fix -q .
+	$(BIN)/ruff format -q .
+
+.venv/ready: pyproject.toml .ci/constraints.txt
+	@test -n "$(PYTHON)" || { echo "raycrawl needs Python 3.11, 3.12 or 3.13"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c .ci/constraints.txt -e '.[dev,bench]'
+	touch $@
+
+clean:
+	rm -rf .venv demo-out

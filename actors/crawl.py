@@ -1,0 +1,202 @@
+"""The graph of one crawl on Ray: built, watched, ended. The only place that starts Ray and makes actors.
+
+It runs in the driver and does almost nothing: the driver's process competes with the work on a small machine.
+"""
+
+import logging
+import os
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from actors.directory import Directory
+from actors.plan import plan
+from actors.remote import ShardActor, WriterActor, again
+from actors.ring import Ring
+from actors.spec import ShardSpec, ShardStats
+from crawler.config import Config
+from crawler.dataset import manifest
+from crawler.dataset.output import Output
+from crawler.errors import CrawlError
+from crawler.frontier.links import LINKS
+from crawler.url.admit import Admission, Admitted
+
+log = logging.getLogger(__name__)
+
+# Seeds travel in messages of this many rows.
+SEED_ROWS = 5_000
+# How long an actor may take to answer before the crawl says that it waits; nothing is given up before.
+ANSWER_SECONDS = 60.0
+# The memory of the local object store: some batches of every task; the rest of the machine is for the work.
+OBJECT_STORE_BYTES = 512 * 1024 * 1024
+
+
+@contextmanager
+def engine(config: Config) -> Iterator[None]:
+    """Ray for the length of a crawl: the cluster that a submitted job runs on, or one of our own on this machine.
+
+    `ray.init()` would join any cluster it finds here, so the local one is asked for by name; a job has `RAY_ADDRESS`.
+    """
+    if ray.is_initialized():
+        yield
+        return
+    if os.environ.get("RAY_ADDRESS"):
+        ray.init(logging_level=logging.WARNING, namespace=f"raycrawl-{uuid.uuid4().hex}")
+    else:
+        _init_local(config)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _init_local(config: Config) -> None:
+    # A cluster of one machine and one user listens on loopback only and dies with this process; the token that Ray 2.60
+    # would write to the home directory and demand from then on from every other cluster there protects nothing here.
+    os.environ.setdefault("RAY_AUTH_MODE", "disabled")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    cpus = config.runtime.cpus or len(os.sched_getaffinity(0))
+    ray.init(
+        address="local",
+        num_cpus=cpus,
+        include_dashboard=False,
+        object_store_memory=OBJECT_STORE_BYTES,
+        logging_level=logging.WARNING,
+        log_to_driver=False,
+        namespace=f"raycrawl-{uuid.uuid4().hex}",
+        _system_config={
+            # Ray ends idle workers above the CPU count after a second, and every new one imports everything again.
+            "idle_worker_killing_time_threshold_ms": 600_000,
+            # No dashboard, so nobody reads them.
+            "enable_metrics_collection": False,
+            "task_events_report_interval_ms": 0,
+        },
+    )
+
+
+class Crawl:
+    """The actors of one crawl. Owned by the driver: when it dies, all die, and the next start resumes."""
+
+    def __init__(self, config: Config, seeds: Sequence[str], output: Output) -> None:
+        self._config = config
+        self._seeds = tuple(seeds)
+        self._output = output
+        self._ring = Ring(config.runtime.shards)
+        self._shards: list[Any] = []
+        self._writers: list[Any] = []
+        self._runs: list[Any] = []
+
+    def start(self) -> None:
+        """Makes the actors, lets the shards restore themselves and gives them the seeds. Blocks until that is done."""
+        config, count = self._config, self._config.runtime.shards
+        run = uuid.uuid4().hex
+        shape = plan(_cpus(), count, config.runtime.fetch_tasks)
+        floor = max((name.epoch for name in manifest.names(self._output)), default=0)
+        actor = {"num_cpus": 0, "max_restarts": -1}
+        directory = (
+            ray.remote(Directory).options(**actor).remote(count, floor, config.budget.max_pages)
+        )
+        spread = {**actor, "scheduling_strategy": "SPREAD"}
+        writer = ray.remote(WriterActor).options(**spread)
+        self._writers = [writer.remote(n, self._output, config.dataset) for n in range(count)]
+        nodes = self._answers(
+            [again(writer.node).remote() for writer in self._writers], "the writers start"
+        )
+        for number, node in enumerate(nodes):
+            spec = ShardSpec(number, count, config, self._seeds, self._output, shape, run)
+            # Beside its writer: the rows' WAL is on that node's disk.
+            place = NodeAffinitySchedulingStrategy(node, soft=True)
+            shard = ray.remote(ShardActor).options(**actor, scheduling_strategy=place)
+            self._shards.append(shard.remote(spec))
+        self._runs = [
+            again(shard.crawl).remote(writer, directory)
+            for shard, writer in zip(self._shards, self._writers, strict=True)
+        ]
+        self._sow()
+
+    def _sow(self) -> None:
+        """Gives every seed to the shard that owns its host. Seeds that are known already change nothing."""
+        admission = Admission(self._config, self._seeds)
+        admitted = [
+            link for seed in self._seeds if isinstance(link := admission.admit(seed, 0), Admitted)
+        ]
+        owners = self._ring.owners[[link.slot for link in admitted]]
+        answers = []
+        for owner in np.unique(owners):
+            mine = [link for link, at in zip(admitted, owners, strict=True) if at == owner]
+            for start in range(0, len(mine), SEED_ROWS):
+                links = _seed_links(mine[start : start + SEED_ROWS], admission)
+                answers.append(again(self._shards[owner].add_links).remote(-1, 0, start, links))
+        self._answers(answers, "the shards restore their state and take the seeds")
+
+    def stats(self) -> list[ShardStats]:
+        """One round of statistics. Raises what a shard failed with."""
+        return self._answers([shard.stats.remote() for shard in self._shards], "the shards answer")
+
+    def stop(self) -> None:
+        """No new leases from now on; `drained` tells when the open ones have ended."""
+        self._answers(
+            [again(shard.stop).remote() for shard in self._shards], "the shards take the stop"
+        )
+
+    def drained(self, timeout: float) -> bool:
+        """Whether every shard has settled what was under way; waits for it for at most `timeout` seconds."""
+        done, rest = ray.wait(self._runs, num_returns=len(self._runs), timeout=timeout)
+        ray.get(done)
+        return not rest
+
+    def close(self) -> None:
+        """Makes segments of all rows and lets go of the state."""
+        self._answers(
+            [again(writer.close).remote() for writer in self._writers],
+            "the last segments are written",
+        )
+        self._answers([shard.close.remote() for shard in self._shards], "the shards close")
+
+    def _answers(self, refs: Sequence[Any], what: str) -> list[Any]:
+        """The answers to some calls; a shard that failed meanwhile raises what it failed with."""
+        waiting, began = list(refs), time.monotonic()
+        while waiting:
+            _, waiting = ray.wait(waiting, num_returns=len(waiting), timeout=1.0)
+            failed, _ = (
+                ray.wait(self._runs, num_returns=len(self._runs), timeout=0)
+                if self._runs
+                else ([], [])
+            )
+            try:
+                ray.get(failed)
+            except ray.exceptions.RayTaskError as error:
+                raise error.cause if isinstance(error.cause, CrawlError) else error from None
+            if waiting and time.monotonic() - began > ANSWER_SECONDS:
+                log.warning("still waiting: %s", what)
+                began = time.monotonic()
+        return ray.get(list(refs))
+
+
+def _seed_links(links: Sequence[Admitted], admission: Admission) -> pa.RecordBatch:
+    count = len(links)
+    columns = {
+        "slot": [link.slot for link in links],
+        "host": [link.host for link in links],
+        "site": [link.site for link in links],
+        "key": [link.key for link in links],
+        "url": [link.url for link in links],
+        "depth": [0] * count,
+        "hops": [0] * count,
+        "priority": [admission.priority(link.url, 0, "seed") for link in links],
+        "found_on": [None] * count,
+        "found_via": ["seed"] * count,
+    }
+    return pa.RecordBatch.from_pydict(columns, schema=LINKS)
+
+
+def _cpus() -> float:
+    resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    return resources.get("CPU", 1.0)

@@ -1,0 +1,225 @@
+"""A shard's leases: how many, how large, how long; and what becomes of each. Knows nothing of Ray.
+
+A lease is small when few hosts are ready and then ends soon, so that what is found meanwhile does not wait for it.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from actors.pipeline import Pipeline
+from actors.spec import ShardSpec
+from actors.work import Handle, LostError, Peers, Work
+from crawler.fetch.columns import unfetched
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.lease import Content, Delivery, HostLease, Lease
+from crawler.outcomes import PAGES, Kind
+
+log = logging.getLogger(__name__)
+
+# The shortest lease, in seconds: what one host alone gets.
+SHORTEST = 2.0
+# URLs of hosts that are given up are closed in batches of this many rows.
+HOPELESS_ROWS = 2_000
+
+
+class Permits:
+    """A shard's share of the budget of pages.
+
+    Invariant: leased, in hand and fetched together never exceed what was granted.
+    """
+
+    def __init__(self, peers: Peers, fetched: int, limited: bool) -> None:
+        self._peers = peers
+        self._limited = limited
+        self.fetched = fetched
+        self._leased = 0
+        self._in_hand = 0
+
+    async def available(self, wanted: int) -> int:
+        """How many URLs may be leased now, at most `wanted`."""
+        if not self._limited:
+            return wanted
+        missing = max(0, wanted - self._in_hand)
+        self._in_hand += await self._peers.draw(
+            self.fetched + self._leased + self._in_hand, missing
+        )
+        return min(wanted, self._in_hand)
+
+    async def give_back(self) -> None:
+        """Nothing is queued here: others may need the pages in hand."""
+        if self._limited:
+            self._in_hand = 0
+            await self._peers.draw(self.fetched + self._leased, 0)
+
+    def lease(self, urls: int) -> None:
+        """`urls` are on their way."""
+        self._leased += urls
+        self._in_hand -= urls
+
+    def back(self, urls: int, pages: int = 0) -> None:
+        """`urls` are no longer on their way; `pages` of them became pages."""
+        self._leased -= urls
+        self._in_hand += urls - pages
+        self.fetched += pages
+
+
+class Leases:
+    """Invariant: a leased URL is in exactly one of: an open lease, a batch in the pipeline, or back in the queue."""
+
+    def __init__(
+        self,
+        spec: ShardSpec,
+        work: Work,
+        frontier: Frontier,
+        pipeline: Pipeline,
+        permits: Permits,
+        clock: Callable[[], float],
+    ) -> None:
+        self._runtime = spec.config.runtime
+        self._plan = spec.plan
+        self._work = work
+        self._frontier = frontier
+        self._pipeline = pipeline
+        self._permits = permits
+        self._clock = clock
+        self._room = asyncio.Semaphore(spec.plan.batches)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._open = 0
+        self._failure: BaseException | None = None
+        self.changed = asyncio.Event()
+        self.lost = 0
+        self.counters: Counter[str] = Counter()
+
+    def __repr__(self) -> str:
+        return f"<Leases {self._open} open, {self.batches} batches, {self.lost} lost>"
+
+    @property
+    def open(self) -> int:
+        """Fetch tasks under way."""
+        return self._open
+
+    @property
+    def batches(self) -> int:
+        """Batches between fetch and settle."""
+        return len(self._tasks) - self._open
+
+    @property
+    def empty(self) -> bool:
+        """Nothing is under way."""
+        return not self._tasks
+
+    @property
+    def full(self) -> bool:
+        """As many leases are open as the plan allows."""
+        return self._open >= self._plan.leases
+
+    async def more(self, *, stopping: bool) -> None:
+        """Opens as many leases as the plan and the frontier allow; closes the URLs of hopeless hosts.
+
+        Raises what a lease or a batch failed with, if it was not a loss.
+        """
+        if self._failure is not None:
+            raise self._failure
+        if stopping:
+            return
+        self._close_hopeless()
+        while not self.full and self._frontier.queued + self._frontier.due:
+            wanted = min(self._runtime.lease_urls, self._frontier.queued + self._frontier.due)
+            urls = await self._permits.available(wanted)
+            lease = self._lease(urls) if urls else None
+            if lease is None:
+                return
+            self._permits.lease(lease.size)
+            self._open += 1
+            self._start(self._serve(lease))
+        if self._frontier.idle:
+            await self._permits.give_back()
+
+    def _lease(self, urls: int) -> Lease | None:
+        now = self._clock()
+        share = self._frontier.stats(now).hosts_ready / self._runtime.lease_hosts
+        seconds = min(
+            self._runtime.lease_seconds, max(SHORTEST, share * self._runtime.lease_seconds)
+        )
+        return self._frontier.lease(
+            now, deadline=now + seconds, max_hosts=self._runtime.lease_hosts, max_urls=urls
+        )
+
+    async def _serve(self, lease: Lease) -> None:
+        """Follows one fetch task to its end; what it did not answer for goes back to the queue."""
+        keys = {url.key for host in lease.hosts for url in host.urls}
+        hosts = {host.host for host in lease.hosts}
+        try:
+            async for batch, delivery in self._work.fetch(lease):
+                self._take(delivery, keys, hosts)
+                if delivery.keys:
+                    keys.difference_update(delivery.keys)
+                    await self._room.acquire()
+                    self._start(self._push(batch, delivery.keys, delivery.contents))
+        except LostError as error:
+            self.lost += 1
+            log.warning("lease %d lost, its URLs are leased again: %s", lease.number, error)
+        finally:
+            self._open -= 1
+            self._frontier.abandon(keys)
+            self._frontier.release(hosts, self._clock())
+            self._permits.back(len(keys))
+
+    def _take(self, delivery: Delivery, keys: set[int], hosts: set[str]) -> None:
+        now = self._clock()
+        self._frontier.report(delivery.reports, now)
+        self.counters["requests"] += delivery.requests
+        self.counters["robots_fetched"] += delivery.robots_fetched
+        for report in delivery.reports:
+            hosts.discard(report.host)
+            back = {*report.unused, *(retry.key for retry in report.retries)}
+            keys.difference_update(back)
+            self._permits.back(len(back))
+        self.changed.set()
+
+    async def _push(
+        self, batch: Handle, keys: tuple[int, ...], contents: Sequence[Content | None]
+    ) -> None:
+        """Takes one batch to the end. A lost batch's URLs go back to the queue."""
+        try:
+            counters = await self._pipeline.push(batch, contents)
+            self._permits.back(len(keys), sum(counters[f"rows.{kind}"] for kind in PAGES))
+        except LostError as error:
+            log.warning("a batch of %d URLs was lost, they are leased again: %s", len(keys), error)
+            self._frontier.abandon(keys)
+            self._permits.back(len(keys))
+        finally:
+            self._room.release()
+
+    def _close_hopeless(self) -> None:
+        """Rows for the URLs of given-up hosts, made here: there is nothing to fetch."""
+        closed = self._frontier.hopeless(HOPELESS_ROWS) if not self._room.locked() else []
+        if closed:
+            self._start(self._close(closed))
+
+    async def _close(self, closed: list[tuple[HostLease, Kind, str]]) -> None:
+        batch = unfetched(closed, self._clock())
+        keys = tuple(batch.column("key").to_pylist())
+        self._permits.lease(len(keys))
+        await self._room.acquire()
+        await self._push(await self._work.gave_up(batch), keys, [None] * len(keys))
+
+    def _start(self, step: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(step)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self.changed.set()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._failure = self._failure or error
+
+    async def cancel(self) -> None:
+        """Drops everything under way; what is lost is leased again after a restart."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)

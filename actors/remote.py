@@ -1,0 +1,186 @@
+"""Every Ray call between the parts of a crawl. What Ray raises becomes `LostError` or `BrokenError` here."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+import ray
+from ray.exceptions import (
+    NodeDiedError,
+    ObjectLostError,
+    OwnerDiedError,
+    RayError,
+    TaskCancelledError,
+    WorkerCrashedError,
+)
+
+from actors import tasks
+from actors.directory import Peer
+from actors.shard import Shard
+from actors.spec import ShardSpec
+from actors.work import BrokenError, Facts, Handle, LostError, Part, Source
+from actors.writer import Writer
+from crawler.frontier.lease import Content, Delivery, Lease
+
+# A stream that gives nothing for this long after its lease could have ended is dead (a lost report: ray.md §8).
+SILENCE_SECONDS = 180.0
+# Batches that may lie between a fetch task and its shard.
+STREAM_WINDOW = 4
+
+_LOST = (NodeDiedError, ObjectLostError, OwnerDiedError, TaskCancelledError)
+
+
+# A handle; Ray's own type says nothing of its methods.
+Actor = Any
+
+
+class RayWork:
+    """The stateless tasks, as Ray tasks."""
+
+    def __init__(self, spec: ShardSpec) -> None:
+        plan = spec.plan
+        self._run = spec.run
+        # In the store once: workers read it in place. Owned here, so that it is there again after a restart.
+        self._packed = ray.put(tasks.pack(spec.config, spec.seeds))
+        self._silence = spec.config.fetch.total_timeout + SILENCE_SECONDS
+        # A replayed stream is silently wrong (completion order differs), so Ray must never retry a fetch.
+        self._fetch: Any = ray.remote(tasks.fetch).options(
+            num_cpus=plan.fetch_cpus,
+            max_retries=0,
+            num_returns="streaming",
+            _generator_backpressure_num_objects=STREAM_WINDOW,
+        )
+        self._parse: Any = ray.remote(tasks.parse).options(
+            num_cpus=plan.parse_cpus, max_retries=2, num_returns=2
+        )
+
+    async def fetch(self, lease: Lease) -> AsyncIterator[tuple[Handle, Delivery]]:
+        """Serves a lease; see `Work.fetch`."""
+        stream = self._fetch.remote(lease, self._run, self._packed)
+        try:
+            ended = False
+            while not ended:
+                batch = await self._next(stream, lease)
+                delivery: Delivery = await (await self._next(stream, lease))
+                ended = delivery.end
+                yield batch, delivery
+        except (RayError, StopAsyncIteration, TimeoutError) as error:
+            raise LostError(_line(error)) from error
+        finally:
+            ray.cancel(stream)
+
+    async def _next(self, stream: Any, lease: Lease) -> Any:
+        silence = max(0.0, lease.deadline - time.time()) + self._silence
+        return await asyncio.wait_for(anext(stream), silence)
+
+    async def parse(
+        self, batch: Handle, part: Part, duplicates: Mapping[int, str], source: Source
+    ) -> tuple[Handle, Facts]:
+        """Rows and facts of a part of a batch; see `Work.parse`."""
+        rows, facts = self._parse.remote(batch, self._run, self._packed, part, duplicates, source)
+        try:
+            return rows, await facts
+        except _LOST as error:
+            raise LostError(_line(error)) from error
+        except WorkerCrashedError as error:
+            raise BrokenError(_line(error)) from error
+
+    async def gave_up(self, batch: pa.RecordBatch) -> Handle:
+        """Puts a batch where a parse task finds it."""
+        return ray.put(batch)
+
+
+class RayPeers:
+    """The directory, the writers and the other shards, through their handles."""
+
+    def __init__(self, number: int, me: Actor, writer: Actor, directory: Actor) -> None:
+        self._number = number
+        self._me = me
+        self._writer = writer
+        self._directory = directory
+        self._epoch = -1
+        self._known: dict[int, Peer] = {}
+
+    async def _peers(self) -> dict[int, Peer]:
+        # Handles stay valid when an actor's process is started again, so asking once is enough.
+        if not self._known:
+            self._known = await again(self._directory.peers).remote()
+        return self._known
+
+    async def register(self, epoch_floor: int) -> int:
+        """See `Peers.register`."""
+        self._epoch = await again(self._directory.register).remote(
+            self._number, epoch_floor, self._me, self._writer
+        )
+        return self._epoch
+
+    async def open_writer(self) -> None:
+        """See `Peers.open_writer`."""
+        await again(self._writer.open).remote(self._epoch)
+
+    async def seal(self) -> None:
+        """See `Peers.seal`."""
+        peers = await self._peers()
+        await asyncio.gather(*(again(peer.writer.seal).remote() for peer in peers.values()))
+
+    async def add_links(
+        self, shard: int, sequence: int, links: pa.RecordBatch
+    ) -> Mapping[str, int]:
+        """See `Peers.add_links`."""
+        peer = (await self._peers())[shard]
+        counts: Mapping[str, int] = await again(peer.shard.add_links).remote(
+            self._number, self._epoch, sequence, links
+        )
+        return counts
+
+    async def first_with(self, shard: int, contents: list[Content]) -> list[str | None]:
+        """See `Peers.first_with`."""
+        peer = (await self._peers())[shard]
+        firsts: list[str | None] = await again(peer.shard.first_with).remote(contents)
+        return firsts
+
+    async def append(self, batch: int, rows: Handle) -> int:
+        """See `Peers.append`."""
+        sequence: int = await again(self._writer.append).remote(self._epoch, batch, rows)
+        return sequence
+
+    async def draw(self, granted: int, want: int) -> int:
+        """See `Peers.draw`."""
+        grant: int = await again(self._directory.draw).remote(self._number, granted, want)
+        return grant
+
+
+class ShardActor(Shard):
+    """A shard as an actor: it makes its own ends of the wires."""
+
+    async def crawl(self, writer: Actor, directory: Actor) -> None:
+        """See `Shard.run`. Ray calls it again, with the same handles, in the process that replaces a dead one.
+
+        The handles come here and not to the constructor, about whose arguments Ray 2.60 prints a warning (ray#53727).
+        """
+        me = ray.get_runtime_context().current_actor
+        await self.run(RayWork(self.spec), RayPeers(self.spec.number, me, writer, directory))
+
+
+class WriterActor(Writer):
+    """A writer as an actor."""
+
+    async def node(self) -> str:
+        """The node it runs on: its shard belongs beside it."""
+        return str(ray.get_runtime_context().get_node_id())
+
+
+def again(method: Any) -> Any:
+    """An idempotent method of an actor: Ray calls it again when the actor's process dies, however often that happens.
+
+    Only such methods get this: with a default for the whole actor, a call that kills its actor would kill it for ever.
+    """
+    return method.options(max_task_retries=-1, enable_task_events=False)
+
+
+def _line(error: BaseException) -> str:
+    """An error of Ray in one line (its own have a page)."""
+    text = str(error).strip()
+    return f"{type(error).__name__}: {text.splitlines()[0] if text else ''}"

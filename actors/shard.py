@@ -1,0 +1,185 @@
+"""One shard: owns the frontier of its slots, lends it out, and takes the outcomes back.
+
+Knows nothing of Ray: the tasks, the peers and the clock come from outside. All methods run on one asyncio loop.
+"""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable, Mapping
+
+import pyarrow as pa
+
+from actors.leasing import Leases, Permits
+from actors.links import Outbox
+from actors.pipeline import Pipeline
+from actors.restore import restore
+from actors.ring import Ring
+from actors.spec import ShardSpec, ShardStats
+from actors.work import Peers, Work
+from crawler.errors import FencedError, StateError
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.lease import Content
+from crawler.outcomes import PAGES
+
+log = logging.getLogger(__name__)
+
+# After something happened a shard waits this long for more: one lease of many hosts costs less than many leases.
+GATHER_SECONDS = 0.03
+# The longest sleep: a bound, should no event and no moment end it.
+REST_SECONDS = 1.0
+# An old incarnation holds RocksDB's lock until its process is gone.
+LOCK_SECONDS = 60.0
+
+
+class Shard:
+    """Invariant: everything accepted by `add_links` is in the frontier, which survives the process."""
+
+    def __init__(self, spec: ShardSpec, clock: Callable[[], float] = time.time) -> None:
+        self.spec = spec
+        self._clock = clock
+        self._work: Work
+        self._peers: Peers
+        self._frontier: Frontier
+        self._leases: Leases
+        self._outbox: Outbox
+        self._ready = asyncio.Event()
+        self._stopping = False
+        self._received = 0
+        self._epochs: dict[int, int] = {}
+
+    def __repr__(self) -> str:
+        return f"<Shard {self.spec.number} of {self.spec.shards}>"
+
+    async def run(self, work: Work, peers: Peers) -> None:
+        """Restores the frontier and crawls until `stop`; returns when nothing is under way any more."""
+        self._work, self._peers = work, peers
+        frontier = await self._open()
+        self._frontier = frontier
+        frontier.set_epoch(await self._peers.register(frontier.epoch))
+        await self._peers.open_writer()
+        await self._restore(frontier)
+        self._compose(frontier)
+        self._ready.set()
+        try:
+            while not (self._stopping and self._leases.empty):
+                await self._leases.more(stopping=self._stopping)
+                await self._rest()
+        except BaseException:
+            await self._leases.cancel()
+            raise
+
+    async def _open(self) -> Frontier:
+        """The frontier of this shard's directory, once the process that had it before has let go of it."""
+        spec = self.spec
+        until = self._clock() + LOCK_SECONDS
+        while True:
+            now = self._clock()
+            try:
+                return Frontier(spec.state, spec.config, rng=random.Random(spec.number), now=now)
+            except StateError as error:
+                if "lock" not in str(error).lower() or now > until:
+                    raise
+                log.info("waiting for an earlier process to let go of %s", spec.state)
+                await asyncio.sleep(0.1)
+
+    async def _restore(self, frontier: Frontier) -> None:
+        spec = self.spec
+        if frontier.fresh:
+            # The rows of every shard name links of this one: all of them must be readable.
+            await self._peers.seal()
+        slots = Ring(spec.shards).slots_of(spec.number)
+        rows = await asyncio.to_thread(restore, frontier, spec, slots, self._clock)
+        if rows:
+            log.info("shard %d: took %d rows from the journal", spec.number, rows)
+
+    def _compose(self, frontier: Frontier) -> None:
+        spec = self.spec
+        frontier.shard = spec.number
+        owners = Ring(spec.shards).owners
+        self._outbox = Outbox(owners, spec.number, self._deliver)
+        pipeline = Pipeline(
+            self._work, self._peers, self._outbox, frontier, self._first_with, self._clock
+        )
+        fetched = sum(frontier.counters.get(f"rows.{kind}", 0) for kind in PAGES)
+        permits = Permits(self._peers, fetched, limited=spec.config.budget.max_pages is not None)
+        self._leases = Leases(spec, self._work, frontier, pipeline, permits, self._clock)
+
+    async def _rest(self) -> None:
+        """Sleeps until something happened, or until the next host is ready."""
+        leases = self._leases
+        at = self._frontier.next_ready(self._clock())
+        seconds = REST_SECONDS if at is None else min(REST_SECONDS, max(0.0, at - self._clock()))
+        if leases.full:
+            seconds = REST_SECONDS
+        leases.changed.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await leases.changed.wait()
+        except TimeoutError:
+            return
+        if leases.open:
+            await asyncio.sleep(GATHER_SECONDS)
+
+    async def add_links(
+        self, source: int, epoch: int, sequence: int, links: pa.RecordBatch
+    ) -> dict[str, int]:
+        """Takes links (schema LINKS) for this shard's slots; returns counts by reason.
+
+        Idempotent: the same links again are `known`. Raises `FencedError` for a source that has a newer incarnation.
+        """
+        await self._ready.wait()
+        if epoch < self._epochs.setdefault(source, epoch):
+            message = f"links {sequence} of shard {source}, epoch {epoch}: epoch {self._epochs[source]} is running"
+            raise FencedError(message)
+        self._epochs[source] = epoch
+        self._received += 1
+        counts = self._frontier.discover(links, self._clock())
+        self._leases.changed.set()
+        return counts
+
+    async def first_with(self, contents: list[Content]) -> list[str | None]:
+        """For each content: the URL that had it first, or `None` where that is this one. Idempotent."""
+        await self._ready.wait()
+        digests, keys, urls = zip(*contents, strict=True)
+        return self._frontier.first_with(digests, keys, urls)
+
+    async def _deliver(self, shard: int, sequence: int, links: pa.RecordBatch) -> Mapping[str, int]:
+        if shard == self.spec.number:  # no message for what is at home
+            return await self.add_links(shard, self._frontier.epoch, sequence, links)
+        return await self._peers.add_links(shard, sequence, links)
+
+    async def _first_with(self, shard: int, contents: list[Content]) -> list[str | None]:
+        if shard == self.spec.number:
+            return await self.first_with(contents)
+        return await self._peers.first_with(shard, contents)
+
+    async def stop(self) -> None:
+        """No new leases; `run` returns when the open ones have ended and their rows are written."""
+        self._stopping = True
+        await self._ready.wait()
+        self._leases.changed.set()
+
+    async def close(self) -> None:
+        """Closes the frontier; links can no longer come."""
+        self._frontier.close()
+
+    async def stats(self) -> ShardStats:
+        """What the shard is doing."""
+        if not self._ready.is_set():
+            return ShardStats(self.spec.number)
+        frontier, leases = self._frontier, self._leases
+        return ShardStats(
+            number=self.spec.number,
+            epoch=frontier.epoch,
+            ready=True,
+            idle=frontier.idle and leases.empty,
+            sent=self._outbox.messages,
+            received=self._received,
+            leases=leases.open,
+            batches=leases.batches,
+            leases_lost=leases.lost,
+            counters={**frontier.counters, **leases.counters},
+            frontier=frontier.stats(self._clock()),
+        )

@@ -1,0 +1,47 @@
+"""What a shard is told when it is made, and what it tells of itself."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from actors.plan import Plan
+from crawler.config import Config
+from crawler.dataset.output import Output
+from crawler.frontier.stats import FrontierStats
+
+
+@dataclass(frozen=True, slots=True)
+class ShardSpec:
+    """What a shard is told when it is made; it is told the same when its process is started again.
+
+    `run` names this run of the crawl: workers that know it keep what they have unpacked.
+    """
+
+    number: int
+    shards: int
+    config: Config
+    seeds: tuple[str, ...]
+    output: Output
+    plan: Plan
+    run: str
+
+    @property
+    def state(self) -> Path:
+        """Where the shard's local state lies; with another number of shards it is another state."""
+        return self.output.state / f"shard-{self.number}-of-{self.shards}"
+
+
+@dataclass(frozen=True, slots=True)
+class ShardStats:
+    """A shard at one moment. `sent`, `received`: link messages acknowledged and taken, for the end of the crawl."""
+
+    number: int
+    epoch: int = 0
+    ready: bool = False
+    idle: bool = False
+    sent: int = 0
+    received: int = 0
+    leases: int = 0
+    batches: int = 0
+    leases_lost: int = 0
+    counters: dict[str, int] = field(default_factory=dict)
+    frontier: FrontierStats | None = None

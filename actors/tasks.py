@@ -1,0 +1,81 @@
+"""The two stateless tasks, as plain functions. What a worker process learns once it keeps for the next task.
+
+They know nothing of Ray: `actors.remote` makes tasks of them.
+"""
+
+import pickle
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from actors.work import Facts, Part, Source
+from crawler.config import Config
+from crawler.dataset.recent import Recent
+from crawler.dataset.rows import RowBuilder
+from crawler.fetch.stream import stream
+from crawler.frontier.lease import Delivery, Lease
+from crawler.robots.product import product_token
+from crawler.url.admit import Admission
+
+# Links a worker remembers having sent on; about 150 bytes each.
+RECENT_LINKS = 200_000
+
+
+class _Kept(NamedTuple):
+    run: str
+    config: Config
+    builder: RowBuilder
+    recent: Recent
+    sources: dict[int, Source]
+
+
+_kept: _Kept | None = None
+
+
+def pack(config: Config, seeds: tuple[str, ...]) -> npt.NDArray[np.uint8]:
+    """A crawl's rules as tasks get them: bytes that lie in the object store and are read in place."""
+    return np.frombuffer(pickle.dumps((config, Admission(config, seeds))), dtype=np.uint8)
+
+
+def _keep(run: str, packed: npt.NDArray[np.uint8]) -> _Kept:
+    global _kept  # noqa: PLW0603  one crawl at a time is served by a worker process
+    if _kept is None or _kept.run != run:
+        config, admission = pickle.loads(packed.data)
+        recent = Recent(RECENT_LINKS)
+        builder = RowBuilder(config, admission, product_token(config.user_agent), recent)
+        _kept = _Kept(run, config, builder, recent, {})
+    return _kept
+
+
+def fetch(
+    lease: Lease, run: str, packed: npt.NDArray[np.uint8]
+) -> Iterator[pa.RecordBatch | Delivery]:
+    """Serves a lease: yields a batch of raw outcomes and its small `Delivery` in turn, the last saying `end`.
+
+    `run` names the rules in `packed` (see `pack`): a worker unpacks them only when it is new to the run.
+    """
+    yield from stream(lease, _keep(run, packed).config)
+
+
+def parse(
+    batch: pa.RecordBatch,
+    run: str,
+    packed: npt.NDArray[np.uint8],
+    part: Part,
+    duplicates: Mapping[int, str],
+    source: Source,
+) -> tuple[pa.RecordBatch, Facts]:
+    """The rows of a part of a batch, and what the shard needs to know of them; see `Work.parse`."""
+    kept = _keep(run, packed)
+    if kept.sources.setdefault(source.shard, source) != source:
+        kept.sources[source.shard] = source
+        kept.recent.forget()
+    fetched = batch.slice(part.start, part.stop - part.start)
+    firsts = {
+        row - part.start: url for row, url in duplicates.items() if part.start <= row < part.stop
+    }
+    parsed = kept.builder.build(fetched, firsts, quarantine=part.quarantine)
+    return parsed.rows, Facts(parsed.settled, parsed.links, parsed.counters)

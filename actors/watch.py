@@ -1,0 +1,114 @@
+"""When a crawl is over, and what there is to say of it meanwhile. Pure: rounds of statistics in, a verdict out.
+
+A message under way keeps its sender from being idle (it waits for the acknowledgement). So when every shard is idle in
+two rounds, the second begun after the first ended, and no shard sent or took a message in between, nothing is under way
+anywhere (Mattern's four counters, 1987).
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from actors.spec import ShardStats
+from crawler.config import Budget
+from crawler.outcomes import PAGES, Kind
+
+
+class Ending(StrEnum):
+    """Why a crawl ended."""
+
+    COMPLETE = "complete"
+    MAX_PAGES = "max_pages"
+    MAX_BYTES = "max_bytes"
+    MAX_SECONDS = "max_seconds"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """All shards together at one moment. `kinds`: final rows by kind; `links`: links by what became of them."""
+
+    pages: int = 0
+    rows: int = 0
+    wire_bytes: int = 0
+    body_bytes: int = 0
+    queued: int = 0
+    leased: int = 0
+    hosts_ready: int = 0
+    hosts_waiting: int = 0
+    hosts_given_up: int = 0
+    urls_known: int = 0
+    requests: int = 0
+    duplicates: int = 0
+    leases: int = 0
+    leases_lost: int = 0
+    bloom_false_positive_rate: float = 0.0
+    kinds: dict[str, int] = field(default_factory=dict)
+    found: int = 0
+    links: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def accounted(self) -> int:
+        """Links that became new or known URLs or were dropped for a counted reason; equals `found`."""
+        return sum(self.links.values())
+
+
+class Watch:
+    """Looks at one round of statistics after the other."""
+
+    def __init__(self, budget: Budget, began: float) -> None:
+        self._budget = budget
+        self._began = began
+        self._before: list[tuple[int, int, int]] | None = None
+
+    def verdict(self, stats: Sequence[ShardStats], now: float) -> Ending | None:
+        """Why the crawl is over, or `None`. Each round must begin after the one before has ended."""
+        totals = total(stats)
+        budget = self._budget
+        if budget.max_pages is not None and totals.pages >= budget.max_pages:
+            return Ending.MAX_PAGES
+        if budget.max_bytes is not None and totals.wire_bytes >= budget.max_bytes:
+            return Ending.MAX_BYTES
+        if budget.max_seconds is not None and now - self._began >= budget.max_seconds:
+            return Ending.MAX_SECONDS
+        before, self._before = self._before, None
+        if not all(shard.ready and shard.idle for shard in stats):
+            return None
+        self._before = [(shard.epoch, shard.sent, shard.received) for shard in stats]
+        return Ending.COMPLETE if self._before == before else None
+
+
+def total(stats: Sequence[ShardStats]) -> Totals:
+    """The sum of all shards."""
+    counters: Counter[str] = Counter()
+    for shard in stats:
+        counters.update(shard.counters)
+    frontiers = [shard.frontier for shard in stats if shard.frontier is not None]
+    kinds = {kind.value: rows for kind in Kind if (rows := counters[f"rows.{kind}"])}
+    return Totals(
+        pages=sum(counters[f"rows.{kind}"] for kind in PAGES),
+        rows=sum(kinds.values()),
+        wire_bytes=counters["bytes.wire"],
+        body_bytes=counters["bytes.body"],
+        queued=sum(frontier.queued + frontier.due for frontier in frontiers),
+        leased=sum(frontier.leased for frontier in frontiers),
+        hosts_ready=sum(frontier.hosts_ready for frontier in frontiers),
+        hosts_waiting=sum(frontier.hosts_waiting for frontier in frontiers),
+        hosts_given_up=sum(frontier.hosts_given_up for frontier in frontiers),
+        urls_known=sum(frontier.urls_known for frontier in frontiers),
+        requests=counters["requests"] + counters["robots_fetched"],
+        duplicates=counters["rows.duplicate"],
+        leases=sum(shard.leases for shard in stats),
+        leases_lost=sum(shard.leases_lost for shard in stats),
+        bloom_false_positive_rate=max(
+            (frontier.bloom_measured_fp_rate for frontier in frontiers), default=0.0
+        ),
+        kinds=kinds,
+        found=counters["links.found"],
+        links={
+            name.removeprefix("links."): count
+            for name, count in sorted(counters.items())
+            if name.startswith("links.") and name != "links.found"
+        },
+    )

@@ -1,0 +1,1 @@
+"""Other crawlers, set up to do the same work."""

@@ -1,0 +1,274 @@
+"""One frozen tree holds every choice of a crawl. An unknown key or a bad value stops the start.
+
+Units are in the names or the docs: seconds and bytes throughout. The defaults are what a stranger's server may be
+met with.
+"""
+
+import difflib
+import tomllib
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import re2
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from crawler.errors import ConfigError
+
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Bytes = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
+Fraction = Annotated[float, Field(gt=0, lt=1)]
+
+
+# RE2 would write its own line about a bad pattern; the user gets one from us.
+_QUIET = re2.Options()
+_QUIET.log_errors = False
+
+
+def _compiles(pattern: str) -> str:
+    try:
+        re2.compile(pattern, _QUIET)
+    except re2.error as error:
+        message = f"not a regular expression RE2 knows: {error}"
+        raise ValueError(message) from None
+    return pattern
+
+
+Pattern = Annotated[str, AfterValidator(_compiles)]
+
+
+class Frozen(BaseModel):
+    """A branch of the tree: immutable, and strict about names."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ScopeMode(StrEnum):
+    """How far from the seeds a crawl may go."""
+
+    HOST = "host"
+    SITE = "site"
+    ANY = "any"
+
+
+class Scope(Frozen):
+    """Which URLs belong to the crawl. Patterns are RE2 (linear time), searched anywhere in the wire URL."""
+
+    mode: ScopeMode = ScopeMode.SITE
+    include: tuple[Pattern, ...] = ()
+    exclude: tuple[Pattern, ...] = ()
+    max_depth: Annotated[int, Field(ge=0)] | None = None
+    max_url_length: Count = 2048
+    max_path_segments: Count = 32
+    max_repeated_segments: Count = 3
+    max_redirects: Annotated[int, Field(ge=0)] = 10
+    follow_nofollow: bool = False
+    follow_duplicates: bool = False
+
+
+class Url(Frozen):
+    """Which spellings count as one URL (the key only; what is sent is never touched)."""
+
+    tracking_parameters: tuple[str, ...] = (
+        "utm_*", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "twclid", "ttclid",
+        "igshid", "mc_cid", "mc_eid", "_ga", "_gl", "_hsenc", "_hsmi", "mkt_tok", "oly_anon_id", "oly_enc_id",
+        "phpsessid", "jsessionid", "aspsessionid*", "sessionid",
+    )  # fmt: skip
+    sort_query: bool = True
+    strip_trailing_slash: bool = False
+
+
+class HostPoliteness(Frozen):
+    """What one host is granted instead of the general rule."""
+
+    delay: Seconds | None = None
+    max_pages: Count | None = None
+
+
+class Politeness(Frozen):
+    """How a host is treated. Delays run from the end of a response to the start of the next request."""
+
+    delay: Seconds = 1.0
+    crawl_delay_cap: Seconds = 60.0
+    response_time_factor: Annotated[float, Field(ge=0)] = 0.0
+    backoff_base: Seconds = 30.0
+    backoff_cap: Seconds = 3600.0
+    retry_after_cap: Seconds = 3600.0
+    incidents_before_giving_up: Count = 5
+    retry_wait_factor: Annotated[float, Field(ge=0)] = 1.0
+    hosts: dict[str, HostPoliteness] = Field(default_factory=dict)
+
+
+class Robots(Frozen):
+    """RFC 9309. Turning `obey` off is for your own servers."""
+
+    obey: bool = True
+    timeout: Seconds = 20.0
+    max_bytes: Annotated[int, Field(ge=500 * 1024)] = 512 * 1024
+    ttl: Annotated[float, Field(gt=0, le=86400)] = 86400.0
+    max_redirects: Count = 5
+
+
+class Fetch(Frozen):
+    """Limits of one exchange and of one fetch task."""
+
+    connect_timeout: Seconds = 10.0
+    first_byte_timeout: Seconds = 30.0
+    total_timeout: Seconds = 120.0
+    min_bytes_per_second: Bytes = 64
+    max_body: Annotated[int, Field(ge=1024)] = 10 * 1024 * 1024
+    max_header: Annotated[int, Field(ge=4096)] = 64 * 1024
+    types: tuple[str, ...] = ("text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml",
+                              "application/rss+xml", "application/atom+xml")  # fmt: skip
+    allow_private: bool = False
+    allow_networks: tuple[str, ...] = ()
+    accept_language: str = "en,*;q=0.5"
+
+
+class Dns(Frozen):
+    """Names to addresses. `overrides` answers before any server is asked."""
+
+    timeout: Seconds = 10.0
+    nameservers: tuple[str, ...] = ()
+    overrides: dict[str, str] = Field(default_factory=dict)
+    min_ttl: Seconds = 30.0
+    max_ttl: Seconds = 3600.0
+    negative_ttl: Seconds = 60.0
+
+
+class Budget(Frozen):
+    """Where the crawl, a site or a host stops. `None`: no limit."""
+
+    max_pages: Count | None = None
+    max_bytes: Count | None = None
+    max_seconds: Seconds | None = None
+    pages_per_host: Count | None = None
+    pages_per_site: Count | None = None
+
+
+class Priority(Frozen):
+    """Lower is sooner (0..255): depth * `depth_step`, less the boosts, less the bonus of the first matching pattern."""
+
+    depth_step: Annotated[int, Field(ge=0, le=255)] = 16
+    seed_boost: Annotated[int, Field(ge=0, le=255)] = 64
+    sitemap_boost: Annotated[int, Field(ge=0, le=255)] = 16
+    patterns: tuple[tuple[Pattern, Annotated[int, Field(ge=-255, le=255)]], ...] = ()
+
+
+class Frontier(Frozen):
+    """A shard's memory. The Bloom filter grows by further filters when it is full."""
+
+    bloom_capacity: Count = 1_000_000
+    bloom_false_positive_rate: Fraction = 0.01
+    block_cache: Bytes = 64 * 1024 * 1024
+    write_buffer: Bytes = 32 * 1024 * 1024
+
+
+class Page(Frozen):
+    """What a page's row holds."""
+
+    store_body: bool = True
+    store_text: bool = True
+    max_links: Count = 100_000
+
+
+class Dataset(Frozen):
+    """The size and age at which an open segment becomes a Parquet file."""
+
+    segment_bytes: Count = 256 * 1024 * 1024
+    segment_seconds: Seconds = 300.0
+    compression_level: Annotated[int, Field(ge=1, le=22)] = 3
+    sync: bool = True
+
+
+class Runtime(Frozen):
+    """How the crawl lies on the machine or the cluster. 0: chosen from the CPUs there are.
+
+    `state`: the directory on each node's own disk for what the shards know; `None`: `OUT/state`, if that is local.
+    """
+
+    shards: Count = 1
+    state: Path | None = None
+    cpus: Annotated[int, Field(ge=0)] = 0
+    fetch_tasks: Annotated[int, Field(ge=0)] = 0
+    lease_seconds: Annotated[float, Field(gt=0)] = 10.0
+    lease_hosts: Count = 200
+    lease_urls: Count = 1000
+    urls_per_host: Count = 100
+    batch_bytes: Count = 2 * 1024 * 1024
+    batch_seconds: Annotated[float, Field(gt=0)] = 0.5
+
+
+class Config(Frozen):
+    """Everything that a crawl may be told, except its seeds and its output."""
+
+    user_agent: Annotated[str, Field(min_length=1, pattern=r"^[A-Za-z_-]+[\x20-\x7e]*$")] = "raycrawl/0.1"
+    scope: Scope = Scope()
+    url: Url = Url()
+    politeness: Politeness = Politeness()
+    robots: Robots = Robots()
+    fetch: Fetch = Fetch()
+    dns: Dns = Dns()
+    budget: Budget = Budget()
+    priority: Priority = Priority()
+    frontier: Frontier = Frontier()
+    page: Page = Page()
+    dataset: Dataset = Dataset()
+    runtime: Runtime = Runtime()
+
+
+def load(path: Path | None, options: dict[str, Any]) -> Config:
+    """The tree of a TOML file, with dotted options laid over it (`{"politeness.delay": 2.0}`).
+
+    Raises `ConfigError`: one line that names the key, the place and, for an unknown key, the nearest known one.
+    """
+    tree = _read(path) if path else {}
+    for dotted, value in options.items():
+        _lay(tree, dotted.split("."), value)
+    try:
+        return Config.model_validate(tree)
+    except ValidationError as error:
+        raise ConfigError(_one_line(error, str(path) if path else "options")) from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        message = f"{path}: cannot read the configuration: {error.strerror}"
+        raise ConfigError(message) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        message = f"{path}: not TOML: {error}"
+        raise ConfigError(message) from None
+
+
+def _lay(tree: dict[str, Any], names: list[str], value: Any) -> None:
+    *branches, leaf = names
+    for name in branches:
+        branch = tree.setdefault(name, {})
+        if not isinstance(branch, dict):
+            message = f"{name}: expected a table, found {branch!r}"
+            raise ConfigError(message)
+        tree = branch
+    tree[leaf] = value
+
+
+def _one_line(error: ValidationError, source: str) -> str:
+    first = error.errors()[0]
+    dotted = ".".join(str(part) for part in first["loc"])
+    if first["type"] != "extra_forbidden":
+        return f"{source}: {dotted}: {first['msg']} (found {first['input']!r})"
+    *branch, unknown = (str(part) for part in first["loc"])
+    known = _names_at(branch)
+    nearest = difflib.get_close_matches(unknown, known, n=1, cutoff=0.5) or known[:1]
+    hint = f"; did you mean {'.'.join([*branch, nearest[0]])!r}?" if nearest else ""
+    return f"{source}: unknown key {dotted!r}{hint}"
+
+
+def _names_at(branch: list[str]) -> list[str]:
+    model: Any = Config
+    for name in branch:
+        field = getattr(model, "model_fields", {}).get(name)
+        model = field.annotation if field else HostPoliteness
+    return list(getattr(model, "model_fields", {}))

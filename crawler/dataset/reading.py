@@ -1,0 +1,101 @@
+"""One page, read: the values of its row's columns and its links. It must not know batches or Arrow."""
+
+from typing import NamedTuple
+
+from crawler.config import Page as Limits
+from crawler.dataset.selection import relation
+from crawler.dedup.digest import content_digest, text_digest
+from crawler.dedup.simhash import simhash
+from crawler.outcomes import Kind
+from crawler.page.page import read_page
+from crawler.robots.directives import read_directives
+
+# An error's text is for a reader; it is not a dump.
+_LONGEST_ERROR = 500
+
+
+class Columns(NamedTuple):
+    """The values of a row that reading its page gives; a row without a page keeps what it came with."""
+
+    kind: str
+    content_type: str | None
+    error: str | None
+    charset: str | None = None
+    language: str | None = None
+    title: str | None = None
+    text: str | None = None
+    canonical: str | None = None
+    robots_directives: tuple[str, ...] | None = None
+    content_digest: bytes | None = None
+    text_digest: bytes | None = None
+    simhash: int | None = None
+    simhash_tokens: int | None = None
+
+
+class Outlinks(NamedTuple):
+    """A page's links as its row keeps them. `unresolved`: occurrences that have no wire URL, by reason."""
+
+    links: list[tuple[str, str]]
+    texts: list[str]
+    nofollow: bool
+    unresolved: dict[str, int]
+
+
+class RawPage(NamedTuple):
+    """A body and what came with it. `robots`: the values of X-Robots-Tag; `fetched_at`: seconds."""
+
+    url: str
+    body: bytes
+    content_type: str | None
+    robots: list[str]
+    fetched_at: float
+
+
+def essence(content_type: str | None) -> str | None:
+    """A media type without its parameters."""
+    return content_type and (content_type.partition(";")[0].strip().lower() or None)
+
+
+def read(raw: RawPage, token: str, limits: Limits) -> tuple[Columns, Outlinks]:
+    """The facts of a page. A page that breaks its reader is `parse_failed` and has no links; nothing is raised."""
+    try:
+        return _read(raw, token, limits)
+    except Exception as error:  # noqa: BLE001  one page's reader must not harm the others
+        text = f"{type(error).__name__}: {error}"[:_LONGEST_ERROR]
+        return unread(raw, text), Outlinks([], [], nofollow=False, unresolved={})
+
+
+def unread(raw: RawPage, error: str) -> Columns:
+    """The row of a page that cannot be read."""
+    return Columns(
+        Kind.PARSE_FAILED.value, essence(raw.content_type), error, content_digest=_digest(raw)
+    )
+
+
+def _digest(raw: RawPage) -> bytes | None:
+    return content_digest(raw.body) if raw.body else None
+
+
+def _read(raw: RawPage, token: str, limits: Limits) -> tuple[Columns, Outlinks]:
+    page = read_page(raw.body, raw.content_type, raw.url, limits.max_links)
+    # By the time of the fetch, not of the reading: reading the same bytes again gives the same row.
+    said = read_directives(page.meta_robots, raw.robots, token, raw.fetched_at)
+    fingerprint, tokens = simhash(page.text)
+    columns = Columns(
+        Kind.FETCHED.value,
+        page.content_type,
+        None,
+        page.charset,
+        page.language,
+        page.title,
+        page.text if limits.store_text else None,
+        page.canonical,
+        said.names,
+        _digest(raw),
+        text_digest(page.text) if page.text else None,
+        fingerprint if tokens else None,
+        tokens,
+    )
+    links = [(url, relation(rel, via)) for url, rel, _, via in page.links]
+    texts = [link.text for link in page.links]
+    return columns, Outlinks(links, texts, said.nofollow, page.unresolved)

@@ -1,0 +1,146 @@
+"""From the journal to what a frontier needs: the rows' outcomes and the links they give.
+
+It reads only the columns it needs (never bodies or text), a row group at a time, and must not know what is done with
+them.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from crawler.config import Config
+from crawler.dataset import manifest
+from crawler.dataset.manifest import Entry
+from crawler.dataset.output import Output
+from crawler.dataset.selection import LinkColumns, Selector, Source, forbids_following
+from crawler.dataset.settled import COLUMNS, filtered, settled_of, slots_of, totals_of
+from crawler.errors import OutputError
+from crawler.outcomes import Kind
+from crawler.url.admit import Admission
+
+_FOR_LINKS = (
+    "url",
+    "depth",
+    "redirect_to",
+    "found_via",
+    "robots_directives",
+    "duplicate_of",
+    "error",
+)
+_COLUMNS = [
+    *COLUMNS, *_FOR_LINKS, "body_bytes", "outlinks.list.element.url", "outlinks.list.element.rel",
+]  # fmt: skip
+
+# The kinds of outcome whose rows give links.
+_GIVING = pa.array([Kind.FETCHED.value, Kind.REDIRECT.value])
+
+# Rows taken at once: 300 links each are some 50 MB.
+_ROWS = 512
+
+
+class Replayed(NamedTuple):
+    """What some rows of one segment say.
+
+    `settled` (SETTLED), `counters` and `rows` (their number): of the rows in the wanted slots, so that shards which
+    replay the same segments add up. `links` (LINKS): to the wanted slots, from whatever row.
+    """
+
+    settled: pa.RecordBatch
+    links: pa.RecordBatch
+    counters: dict[str, int]
+    rows: int
+    shard: int
+    sequence: int
+
+
+def replay(
+    output: Output,
+    admission: Admission,
+    config: Config,
+    *,
+    shard: int | None = None,
+    after: int = 0,
+    slots: frozenset[int] | None = None,
+) -> Iterator[Replayed]:
+    """The sealed segments of one shard (those past sequence `after`), or of all, in order.
+
+    `slots`: only outcomes and links of these; `None`: all. An open segment is not seen: its writer seals it first.
+    What a row does not keep is not told: links of a page that were no URLs are not counted, and a target's `hops` are
+    those that are certain (the row's own redirect, and one more if it was found by one).
+    Raises `OutputError`.
+    """
+    selector = Selector(admission, config)
+    for entry in manifest.entries(output, shard):
+        if entry.sequence > after:
+            for rows in _read(output, entry):
+                yield _replayed(rows, selector, entry, slots)
+
+
+def _read(output: Output, entry: Entry) -> Iterator[pa.RecordBatch]:
+    try:
+        with (
+            output.filesystem.open_input_file(output.path(entry.file)) as file,
+            pq.ParquetFile(file, pre_buffer=False) as parquet,
+        ):
+            yield from parquet.iter_batches(batch_size=_ROWS, columns=_COLUMNS, use_threads=False)
+    except (OSError, pa.ArrowException) as error:
+        message = f"{output.path(entry.file)}: cannot be read: {error}"
+        raise OutputError(message) from error
+
+
+def _replayed(
+    rows: pa.RecordBatch, selector: Selector, entry: Entry, slots: frozenset[int] | None
+) -> Replayed:
+    at = slots_of(rows["site"])
+    if slots is None:
+        own = _links(rows, selector)
+        links = own.batch()
+    else:
+        here = pc.is_in(at, pa.array(sorted(slots), pa.uint16()))
+        others = _links(rows.filter(pc.invert(here)), selector)
+        rows, at = rows.filter(here), at.filter(here)
+        own = _links(rows, selector)
+        links = filtered(pa.concat_batches([own.batch(), others.batch()]), slots)
+    own.counts.update(totals_of(rows))
+    return Replayed(
+        settled_of(rows, at), links, dict(own.counts), rows.num_rows, entry.shard, entry.sequence
+    )
+
+
+def _links(rows: pa.RecordBatch, selector: Selector) -> LinkColumns:
+    into = LinkColumns()
+    giving = rows.filter(pc.is_in(rows["kind"], _GIVING))
+    outlinks = giving["outlinks"]
+    urls = outlinks.flatten().field("url").to_pylist()
+    rels = outlinks.flatten().field("rel").to_pylist()
+    counts = pc.fill_null(pc.list_value_length(outlinks), 0).to_pylist()
+    names = ("kind", *_FOR_LINKS)
+    end = 0
+    for row, values in enumerate(zip(*(giving[name].to_pylist() for name in names), strict=True)):
+        begin, end = end, end + counts[row]
+        links = list(zip(urls[begin:end], rels[begin:end], strict=True))
+        _select(row, dict(zip(names, values, strict=True)), links, selector, into)
+    return into
+
+
+def _select(
+    row: int,
+    values: dict[str, Any],
+    links: list[tuple[str, str]],
+    selector: Selector,
+    into: LinkColumns,
+) -> None:
+    source = Source(
+        values["url"],
+        values["depth"],
+        hops=1 if values["found_via"] == "redirect" else 0,
+        nofollow=forbids_following(values["robots_directives"] or ()),
+        duplicate=values["duplicate_of"] is not None,
+    )
+    if values["kind"] == Kind.REDIRECT:
+        selector.redirect(row, source, values["redirect_to"], values["error"], into)
+    else:
+        selector.select(row, source, links, into)

@@ -1,0 +1,211 @@
+"""From raw outcomes to rows: one batch in, one batch of rows out, with the links that the rows give.
+
+It lays out columns; what a page says is `reading`, which links count is `selection`. It must not know where batches
+come from or go.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from crawler.config import Config
+from crawler.dataset.reading import Columns, Outlinks, RawPage, essence, read, unread
+from crawler.dataset.recent import Recent
+from crawler.dataset.schema import OUTLINKS, ROWS
+from crawler.dataset.selection import LinkColumns, Selector, Source
+from crawler.dataset.settled import settled_of, totals_of
+from crawler.outcomes import Kind
+from crawler.url.admit import Admission
+
+
+_CRASHED = "its reader took the process down"
+
+
+class Parsed(NamedTuple):
+    """What came of one batch of FETCHED.
+
+    `link_row`: the row of each link. `digests`: of each row that is a page with a body. `counters`: `rows.<kind>`,
+    `bytes.wire`, `bytes.body`, `links.found`, `links.<reason>`, where found = `links.num_rows` + all reasons.
+    """
+
+    rows: pa.RecordBatch
+    settled: pa.RecordBatch
+    links: pa.RecordBatch
+    link_row: npt.NDArray[np.int32]
+    digests: list[bytes | None]
+    counters: dict[str, int]
+
+
+class RowBuilder:
+    """Makes rows. A row follows from its outcome, the configuration and the seeds, whatever else is in its batch."""
+
+    def __init__(
+        self, config: Config, admission: Admission, token: str, recent: Recent | None = None
+    ) -> None:
+        self._page = config.page
+        self._token = token
+        self._selector = Selector(admission, config, recent)
+
+    def build(
+        self,
+        fetched: pa.RecordBatch,
+        duplicates: Mapping[int, str] = MappingProxyType({}),
+        *,
+        quarantine: bool = False,
+    ) -> Parsed:
+        """Rows (ROWS), what a frontier needs of them (SETTLED), and their links (LINKS), of outcomes (FETCHED).
+
+        `duplicates`: rows whose content another URL had first, and that URL. `quarantine`: pages are not read but kept
+        as `parse_failed`, because reading them took a process down.
+        """
+        columns, outlinks = self._read(fetched, quarantine=quarantine)
+        into = LinkColumns()
+        errors = self._select(fetched, outlinks, duplicates, into)
+        facts: dict[str, Sequence[Any]] = (
+            dict(zip(Columns._fields, zip(*columns, strict=True), strict=True))
+            if columns
+            else {name: [] for name in Columns._fields}
+        )
+        facts["error"] = [errors.get(row, error) for row, error in enumerate(facts["error"])]
+        rows = self._rows(fetched, facts, outlinks, duplicates)
+        digests = [
+            digest if kind == Kind.FETCHED else None
+            for kind, digest in zip(facts["kind"], facts["content_digest"], strict=True)
+        ]
+        into.counts.update(totals_of(rows))
+        settled = settled_of(rows, fetched["slot"])
+        return Parsed(rows, settled, into.batch(), into.rows(), digests, dict(into.counts))
+
+    def _read(
+        self, fetched: pa.RecordBatch, *, quarantine: bool
+    ) -> tuple[list[Columns], list[Outlinks | None]]:
+        columns, outlinks = list[Columns](), list[Outlinks | None]()
+        robots = _robots_headers(fetched)
+        bodies, moments = fetched["body"], fetched["fetched_at"].to_pylist()
+        names = ("kind", "url", "content_type", "error")
+        for row, (kind, url, content_type, error) in enumerate(
+            zip(*(fetched[name].to_pylist() for name in names), strict=True)
+        ):
+            if kind == Kind.FETCHED:
+                body = bodies[row].as_py() or b""
+                raw = RawPage(url, body, content_type, robots.get(row, []), moments[row])
+                if quarantine:
+                    columns.append(unread(raw, _CRASHED))
+                    outlinks.append(None)
+                    continue
+                values, found = read(raw, self._token, self._page)
+                columns.append(values)
+                outlinks.append(found if values.kind == Kind.FETCHED else None)
+            else:
+                columns.append(Columns(kind, essence(content_type), error))
+                outlinks.append(None)
+        return columns, outlinks
+
+    def _select(
+        self,
+        fetched: pa.RecordBatch,
+        outlinks: list[Outlinks | None],
+        duplicates: Mapping[int, str],
+        into: LinkColumns,
+    ) -> dict[int, str | None]:
+        """Selects every row's links; gives the errors of redirects that are not followed, by row."""
+        errors: dict[int, str | None] = {}
+        names = ("kind", "url", "depth", "hops", "redirect_to", "error")
+        for row, (kind, url, depth, hops, target, error) in enumerate(
+            zip(*(fetched[name].to_pylist() for name in names), strict=True)
+        ):
+            found = outlinks[row]
+            if found is not None:
+                source = Source(url, depth, hops, found.nofollow, row in duplicates)
+                self._selector.select(row, source, found.links, into)
+                for reason, count in found.unresolved.items():
+                    into.found_unresolved(reason, count)
+            elif kind == Kind.REDIRECT:
+                source = Source(url, depth, hops)
+                errors[row] = self._selector.redirect(row, source, target, error, into)
+        return errors
+
+    def _rows(
+        self,
+        fetched: pa.RecordBatch,
+        facts: dict[str, Sequence[Any]],
+        outlinks: list[Outlinks | None],
+        duplicates: Mapping[int, str],
+    ) -> pa.RecordBatch:
+        body = fetched["body"]
+        computed: dict[str, pa.Array] = {
+            "url_key": fetched["key"],
+            "fetched_at": _timestamps(fetched["fetched_at"]),
+            "body_bytes": pc.binary_length(body).cast(pa.int64()),
+            "body": body if self._page.store_body else _failed_only(body, facts["kind"]),
+            "duplicate_of": pa.array(map(duplicates.get, range(fetched.num_rows)), pa.string()),
+            "near_duplicate_of": pa.nulls(fetched.num_rows, pa.string()),
+            "outlinks": _outlinks(outlinks),
+        }
+        for name, values in facts.items():
+            computed[name] = _array(values, ROWS.field(name).type)
+        return pa.RecordBatch.from_arrays(
+            [computed[name] if name in computed else fetched[name] for name in ROWS.names],
+            schema=ROWS,
+        )
+
+
+def _timestamps(seconds: pa.Array) -> pa.Array:
+    return pc.round(pc.multiply(seconds, 1e6)).cast(pa.int64()).cast(ROWS.field("fetched_at").type)
+
+
+def _failed_only(body: pa.Array, kinds: Sequence[str]) -> pa.Array:
+    """Bodies of pages that could not be read are kept even where bodies are not: they show why."""
+    failed = pa.array([kind == Kind.PARSE_FAILED for kind in kinds], pa.bool_())
+    return pc.if_else(failed, body, pa.scalar(None, body.type))
+
+
+def _robots_headers(fetched: pa.RecordBatch) -> dict[int, list[str]]:
+    """The values of X-Robots-Tag by row; few rows have any."""
+    headers = fetched["headers"]
+    flat = headers.flatten()
+    found = pc.equal(pc.ascii_lower(flat.field("name")), "x-robots-tag")
+    values: dict[int, list[str]] = {}
+    if pc.any(found).as_py():
+        parents = pc.list_parent_indices(headers).filter(found).to_pylist()
+        for row, value in zip(parents, flat.field("value").filter(found).to_pylist(), strict=True):
+            values.setdefault(row, []).append(value or "")
+    return values
+
+
+def _outlinks(outlinks: list[Outlinks | None]) -> pa.Array:
+    """The `outlinks` column, from flat lists; null where no page was read."""
+    urls, rels, texts, offsets = list[str](), list[str](), list[str](), [0]
+    for found in outlinks:
+        if found is not None:
+            urls += [url for url, _ in found.links]
+            rels += [rel for _, rel in found.links]
+            texts += found.texts
+        offsets.append(len(urls))
+    struct = OUTLINKS.value_type
+    values = pa.StructArray.from_arrays(
+        [_array(column, pa.string()) for column in (urls, rels, texts)], fields=list(struct)
+    )
+    missing = pa.array([found is None for found in outlinks], pa.bool_())
+    return pa.ListArray.from_arrays(
+        pa.array(offsets, pa.int32()), values, type=OUTLINKS, mask=missing
+    )
+
+
+def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    try:
+        return pa.array(values, kind)
+    except UnicodeEncodeError:
+        # Half of a surrogate pair, from an escape in a page: it has no UTF-8 form.
+        return pa.array([_encodable(value) for value in values], kind)
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    return tuple(map(_encodable, value)) if isinstance(value, tuple) else value

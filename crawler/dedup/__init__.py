@@ -1,0 +1,1 @@
+"""When two pages are the same, or nearly: digests and SimHash."""

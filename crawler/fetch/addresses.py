@@ -1,0 +1,94 @@
+"""Which addresses a crawler may connect to: public ones, unless the configuration opens more.
+
+Pure. It judges an address alone; that every connect passes here is the client's business.
+"""
+
+from functools import lru_cache
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+
+from crawler.config import Fetch
+from crawler.errors import ConfigError
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+# The IANA special-purpose registries, written out: `ipaddress.is_global` changed its mind between
+# patch releases.
+_REFUSED_4 = tuple(
+    IPv4Network(text)
+    for text in (
+        "0.0.0.0/8",  # this network; 0.0.0.0 reaches the machine itself
+        "10.0.0.0/8",
+        "100.64.0.0/10",  # carrier-grade NAT, and where some clouds keep their metadata
+        "127.0.0.0/8",
+        "169.254.0.0/16",  # link-local, cloud metadata
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.31.196.0/24",  # AS112
+        "192.52.193.0/24",  # AMT
+        "192.88.99.0/24",  # 6to4 relays
+        "192.168.0.0/16",
+        "192.175.48.0/24",  # AS112
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+    )
+)
+_GLOBAL_6 = IPv6Network("2000::/3")  # the only unicast space that IANA has given out
+_REFUSED_6 = tuple(
+    IPv6Network(text)
+    for text in (
+        "2001::/23",  # protocol assignments: Teredo, ORCHID, benchmarking …
+        "2001:db8::/32",
+        "2620:4f:8000::/48",  # AS112
+        "3fff::/20",
+    )
+)
+_NAT64 = IPv6Network("64:ff9b::/96")
+
+
+def allowed(ip: str, fetch: Fetch) -> bool:
+    """Whether a connection to `ip` (a literal, perhaps with a zone) may be made."""
+    if fetch.allow_private:
+        return True
+    address = ip_address(ip.partition("%")[0])
+    inner = _embedded(address)
+    networks = opened(fetch.allow_networks)
+    if any(address in network or inner in network for network in networks):
+        return True
+    return _public(inner)
+
+
+@lru_cache(maxsize=16)
+def opened(networks: tuple[str, ...]) -> tuple[Network, ...]:
+    """The networks that the configuration opens; raises `ConfigError` for what is not a network."""
+    try:
+        return tuple(ip_network(text, strict=False) for text in networks)
+    except ValueError as error:
+        message = f"fetch.allow_networks: {error}"
+        raise ConfigError(message) from None
+
+
+def _public(address: Address) -> bool:
+    if isinstance(address, IPv4Address):
+        return not any(address in network for network in _REFUSED_4)
+    return address in _GLOBAL_6 and not any(address in network for network in _REFUSED_6)
+
+
+def _embedded(address: Address) -> Address:
+    """Where an IPv6 address leads: mapped (RFC 4291 §2.5.5.2), 6to4 (3056), NAT64 (6052)."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or address

@@ -1,0 +1,157 @@
+"""One exchange as decisions: what the head of an answer means, and what is kept of it.
+
+Pure: no socket, no clock. It must not know aiohttp, hosts or politeness.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import NamedTuple
+
+from crawler.config import Config
+from crawler.outcomes import Kind
+from crawler.url import wire
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+# A body may be slow at first (a server that thinks, a congested path); its rate is judged after so
+# many seconds.
+SPEED_GRACE = 5.0
+
+# The rest of an answer whose body is not wanted is read up to this size, so that its connection can
+# be used again: cheaper for both sides than a new handshake.
+DRAIN = 64 * 1024
+
+_NOT_ASCII = {code: f"%{code:02X}" for code in range(0x80, 0x100)}
+
+
+class Limits(NamedTuple):
+    """What one exchange may take: seconds in all, decoded bytes, media types (`None`: any)."""
+
+    total: float
+    max_body: int
+    types: frozenset[str] | None
+
+
+class Answer(NamedTuple):
+    """What came back for one request, or why nothing did.
+
+    `fetched_at`, `ended_at`: wall-clock seconds at the start of the request and at the end of the
+    response; `elapsed`: seconds between. `wire_bytes`: bytes of body as they came, before decoding.
+    `truncated`: the body was cut at the limit. `retry_after`: seconds the server asked for, not
+    capped. `stale`: a connection kept from an earlier exchange had died; it says nothing about the
+    URL or the host.
+    """
+
+    kind: Kind
+    fetched_at: float
+    ended_at: float
+    elapsed: float = 0.0
+    status: int | None = None
+    redirect_to: str | None = None
+    ip: str | None = None
+    content_type: str | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    wire_bytes: int = 0
+    truncated: bool = False
+    headers: list[tuple[str, str]] | None = None
+    body: bytes | None = None
+    error: str | None = None
+    retry_after: float | None = None
+    stale: bool = False
+
+
+class Head(NamedTuple):
+    """The verdict on the head of an answer: its kind, and whether its body is wanted."""
+
+    kind: Kind
+    read: bool = False
+    redirect_to: str | None = None
+    error: str | None = None
+
+
+def page_limits(config: Config) -> Limits:
+    """The limits of a page."""
+    fetch = config.fetch
+    types = frozenset(name.lower() for name in fetch.types)
+    return Limits(fetch.total_timeout, fetch.max_body, types)
+
+
+def robots_limits(config: Config) -> Limits:
+    """The limits of a robots.txt: its own time and size, whatever type it is sent as."""
+    return Limits(config.robots.timeout, config.robots.max_bytes, None)
+
+
+def head_verdict(url: str, status: int, headers: Mapping[str, str], limits: Limits) -> Head:
+    """What a status and its headers mean (RFC 9110 §15).
+
+    `headers` finds names in any case; octets that are not UTF-8 stand in it as surrogates. An
+    excluded media type is told before any body is read; an answer that names none is read.
+    """
+    if 200 <= status < 300:
+        if limits.types is not None and not _wanted(headers.get("Content-Type"), limits.types):
+            return Head(Kind.EXCLUDED_TYPE)
+        return Head(Kind.FETCHED, read=True)
+    if status == 304:
+        return Head(Kind.NOT_MODIFIED)
+    if status in REDIRECTS:
+        return _redirect(url, headers.get("Location"))
+    return Head(Kind.HTTP_ERROR)
+
+
+def _wanted(content_type: str | None, types: frozenset[str]) -> bool:
+    if not content_type:
+        return True
+    media_type = content_type.partition(";")[0].strip().lower()
+    return not media_type or media_type in types
+
+
+def _redirect(url: str, location: str | None) -> Head:
+    if location is None:
+        return Head(Kind.HTTP_ERROR, error="redirect without a Location")
+    target = wire.resolve(_ascii(location), url)
+    if target is None:
+        return Head(
+            Kind.HTTP_ERROR,
+            error=f"redirect to something else than a web page: {_ascii(location)[:200]}",
+        )
+    return Head(Kind.REDIRECT, redirect_to=target)
+
+
+def _ascii(value: str) -> str:
+    """A header's octets as a browser reads a Location: those beyond ASCII percent-encoded."""
+    if value.isascii():
+        return value
+    return value.encode("utf-8", "surrogateescape").decode("latin-1").translate(_NOT_ASCII)
+
+
+def drains(kind: Kind, content_length: str | None) -> bool:
+    """Whether an unwanted body is worth reading to its end for the sake of the connection."""
+    if content_length is not None and content_length.isdecimal():
+        return int(content_length) <= DRAIN
+    return kind is not Kind.EXCLUDED_TYPE
+
+
+def too_slow(received: int, seconds: float, min_bytes_per_second: int) -> bool:
+    """Whether a body that has brought `received` bytes in `seconds` is slower than it may be."""
+    return seconds > SPEED_GRACE and received < min_bytes_per_second * seconds
+
+
+def retry_after(value: str | None, now: float) -> float | None:
+    """Seconds to wait by a Retry-After header (RFC 9110 §10.2.3: seconds or a date).
+
+    Never negative, not capped; `None` if there is none or it cannot be read.
+    """
+    if value is None:
+        return None
+    value = value.strip()
+    if value.isascii() and value.isdecimal():
+        return float(value) if len(value) <= 15 else None
+    try:
+        moment = parsedate_to_datetime(value)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, moment.timestamp() - now)

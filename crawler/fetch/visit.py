@@ -1,0 +1,263 @@
+"""One host of a lease, as decisions: what to ask next and when, and what its answers mean.
+
+Pure: `now` comes in, actions go out. It must not know sockets, loops or other hosts.
+
+::
+
+    next(now) ─► Robots ─► robots_answer() ─┐     one action at a time: while an answer is
+        │  ────► Get ────► answered() ──────┤     outstanding, next() is not called
+        │  ────► Wait ──── (sleep) ─────────┤
+        ▼                                   │
+       Done ◄───────────── next() ◄─────────┘     then report()
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from crawler.config import Config
+from crawler.fetch.exchange import Answer
+from crawler.frontier.lease import (
+    HostLease,
+    HostReport,
+    Incident,
+    LeasedUrl,
+    RetryLater,
+    RobotsRecord,
+)
+from crawler.outcomes import Kind, retry
+from crawler.robots.answer import Verdict, judge
+from crawler.robots.rules import ALLOW_ALL, Rules, parse
+from crawler.url.keys import host_of, origin_of
+
+
+class Robots(NamedTuple):
+    """Ask for the robots.txt of `origin`, at `url`."""
+
+    origin: str
+    url: str
+
+
+class Get(NamedTuple):
+    """Ask for one URL of the lease."""
+
+    leased: LeasedUrl
+
+
+class Wait(NamedTuple):
+    """Ask nothing before the moment `until`."""
+
+    until: float
+
+
+class Done(NamedTuple):
+    """Nothing more is asked of this host."""
+
+
+class Final(NamedTuple):
+    """A URL and the last word on it: one row."""
+
+    leased: LeasedUrl
+    answer: Answer
+
+
+Action = Robots | Get | Wait | Done
+
+
+class HostVisit:
+    """Every URL of the lease ends as exactly one of: final, to be tried again, unused.
+
+    No request starts before `not_before`, nor sooner after the end of the last response than the
+    host's delay, nor after the deadline; robots.txt is a request like others.
+    `rekey` gives the key of a URL, `None` if it is not one the crawl would take.
+    """
+
+    def __init__(
+        self,
+        lease: HostLease,
+        deadline: float,
+        config: Config,
+        token: str,
+        rekey: Callable[[str], int | None],
+    ) -> None:
+        self._lease = lease
+        self._deadline = deadline
+        self._config = config
+        self._token = token
+        self._rekey = rekey
+        self._queue = deque(lease.urls)
+        self._rules = {
+            record.origin: (Rules.unpack(record.rules), record.expires_at)
+            for record in lease.robots
+        }
+        self._hop = 0
+        self._hop_url: str | None = None
+        self._stopped = False
+        self._finals: list[Final] = []
+        self._retries: list[RetryLater] = []
+        self._fetched: list[RobotsRecord] = []
+        self._robots_failure: str | None = None
+        self._incident: Incident | None = None
+        self._successes = 0
+        self._ended_at: float | None = None
+        self._response_seconds: float | None = None
+
+    def next(self, now: float) -> Action:
+        """What to do at `now`. URLs that robots.txt denies become final on the way, unasked."""
+        while self._queue and not self._stopped:
+            leased = self._queue[0]
+            if self._config.robots.obey:
+                origin = origin_of(leased.url)
+                rules = self._known(origin, now)
+                if rules is None:
+                    return self._robots(origin, now)
+                if not rules.allows(leased.url):
+                    self._finish(self._queue.popleft(), Answer(Kind.ROBOTS_DENIED, now, now))
+                    continue
+            return self._when(now, Get(leased))
+        return Done()
+
+    def robots_answer(self, origin: str, answer: Answer) -> None:
+        """Take what came of a `Robots` action (RFC 9309 §2.3.1)."""
+        self._exchanged(answer)
+        if answer.stale:
+            return  # the connection had died before: ask again, when the host may be asked again
+        # One that was given up half-way says as little as one that never came.
+        verdict = judge(None if answer.kind is Kind.TOO_SLOW else answer.status)
+        if verdict is Verdict.REDIRECT and self._follow(answer):
+            return
+        hop, self._hop, self._hop_url = self._hop, 0, None
+        if verdict is not Verdict.UNREACHABLE:
+            self._rule(origin, verdict, answer)
+        elif answer.kind is Kind.BLOCKED_ADDRESS and not hop:
+            self._block(origin, answer)
+        else:
+            self._robots_failure = origin
+            self._stop(answer)
+
+    def answered(self, leased: LeasedUrl, answer: Answer) -> None:
+        """Take what came of a `Get` action: the first URL of the queue."""
+        self._exchanged(answer)
+        if answer.stale:
+            return  # the connection had died before: ask again, when the host may be asked again
+        self._queue.popleft()
+        rule = retry(answer.kind, answer.status)
+        if rule.against_host:
+            self._stop(answer)
+        elif answer.status is not None:
+            self._successes += 1
+        if leased.attempt + 1 < rule.attempts:
+            later = RetryLater(leased.key, answer.kind, answer.status, rule.wait)
+            self._retries.append(later)
+        elif answer.redirect_to is not None and self._rekey(answer.redirect_to) == leased.key:
+            self._again(leased, answer, answer.redirect_to)
+        else:
+            self._finish(leased, answer)
+
+    def take(self) -> list[Final]:
+        """The outcomes that have become final since the last call."""
+        finals, self._finals = self._finals, []
+        return finals
+
+    def report(self) -> HostReport:
+        """The last word on the host; what is still queued is unused."""
+        return HostReport(
+            host=self._lease.host,
+            free_at=self._ready_at(),
+            ended_at=self._ended_at,
+            response_seconds=self._response_seconds,
+            successes=self._successes,
+            robots=tuple(self._fetched),
+            robots_failure=self._robots_failure,
+            incident=self._incident,
+            unused=tuple(leased.key for leased in self._queue),
+            retries=tuple(self._retries),
+        )
+
+    def _follow(self, answer: Answer) -> bool:
+        if answer.redirect_to is None or self._hop >= self._config.robots.max_redirects:
+            return False
+        self._hop += 1
+        self._hop_url = answer.redirect_to
+        return True
+
+    def _rule(self, origin: str, verdict: Verdict, answer: Answer) -> None:
+        rules = ALLOW_ALL  # "unavailable", or a redirect after the last that is followed
+        if verdict is Verdict.PARSE:
+            limit = self._config.robots.max_bytes
+            rules = parse(answer.body or b"", self._token, max_bytes=limit)
+        expires_at = answer.ended_at + self._config.robots.ttl
+        self._successes += 1
+        self._rules[origin] = (rules, expires_at)
+        self._fetched.append(RobotsRecord(origin, rules.pack(), expires_at))
+
+    def _block(self, origin: str, answer: Answer) -> None:
+        """The origin has no address that may be connected to: its URLs need not be tried."""
+        kept: deque[LeasedUrl] = deque()
+        for leased in self._queue:
+            if origin_of(leased.url) == origin:
+                self._finish(leased, answer)
+            else:
+                kept.append(leased)
+        self._queue = kept
+
+    def _robots(self, origin: str, now: float) -> Action:
+        if self._hop_url is None:
+            return self._when(now, Robots(origin, f"{origin}/robots.txt"))
+        action = Robots(origin, self._hop_url)
+        if host_of(self._hop_url) == self._lease.host:
+            return self._when(now, action)
+        # Another host, asked at once: whether it may be asked now, only its own shard knows. It
+        # is one request per redirecting robots.txt and day, and robots.txt is public to ask for.
+        return action if now <= self._deadline else self._end()
+
+    def _known(self, origin: str, now: float) -> Rules | None:
+        rules, expires_at = self._rules.get(origin, (None, 0.0))
+        return rules if now < expires_at else None
+
+    def _when(self, now: float, action: Action) -> Action:
+        ready_at = self._ready_at()
+        if max(now, ready_at) > self._deadline:
+            return self._end()
+        return action if now >= ready_at else Wait(ready_at)
+
+    def _ready_at(self) -> float:
+        if self._ended_at is None:
+            return self._lease.not_before
+        return max(self._lease.not_before, self._ended_at + self._gap())
+
+    def _gap(self) -> float:
+        politeness = self._config.politeness
+        asked = max((rules.crawl_delay or 0.0 for rules, _ in self._rules.values()), default=0.0)
+        slow = politeness.response_time_factor * (self._response_seconds or 0.0)
+        return max(self._lease.delay, min(asked, politeness.crawl_delay_cap), slow)
+
+    def _exchanged(self, answer: Answer) -> None:
+        self._ended_at = answer.ended_at
+        if answer.status is not None:
+            self._response_seconds = answer.elapsed
+
+    def _stop(self, answer: Answer) -> None:
+        wait = answer.retry_after
+        if wait is not None:
+            wait = min(wait, self._config.politeness.retry_after_cap)
+        self._incident = Incident(answer.kind, answer.status, wait)
+        self._stopped = True
+
+    def _end(self) -> Done:
+        self._stopped = True
+        return Done()
+
+    def _again(self, leased: LeasedUrl, answer: Answer, target: str) -> None:
+        """Another spelling of the same URL: the frontier would call it known, so it is asked here.
+
+        The answer to that spelling is the URL's outcome.
+        """
+        hops = leased.hops + 1
+        if hops > self._config.scope.max_redirects:
+            self._finish(leased, answer._replace(error="redirect loop"))
+        else:
+            self._queue.appendleft(leased._replace(url=target, hops=hops))
+
+    def _finish(self, leased: LeasedUrl, answer: Answer) -> None:
+        self._finals.append(Final(leased, answer))

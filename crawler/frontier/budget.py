@@ -1,0 +1,60 @@
+"""How many URLs of a host and of a site are let in: counting, before anything is stored.
+
+A URL counts from the moment it is let in, and stops counting if it ends as no page (`crawler.outcomes.PAGES`): so a
+budget of a hundred pages is not used up by redirects, and is never overdrawn. Where there is no limit nothing is
+counted (it costs as much as storing the link): a limit that is introduced when a crawl is resumed counts from then on.
+"""
+
+from crawler.config import Config
+from crawler.frontier.host import Host
+from crawler.frontier.store import Batch, Store, site_key
+
+
+def host_limit(config: Config, host: str) -> int | None:
+    """Pages granted to one host: its own rule if it has one, else the general one; `None`: no limit."""
+    own = config.politeness.hosts.get(host)
+    return config.budget.pages_per_host if own is None or own.max_pages is None else own.max_pages
+
+
+class Ledger:
+    """The counts that one write batch changes. `sites` holds the new count of every site that was touched."""
+
+    def __init__(self, config: Config, store: Store) -> None:
+        self._config = config
+        self._stored = store.sites
+        self._site_limit = config.budget.pages_per_site
+        self.sites: dict[bytes, int] = {}
+
+    def refusal(self, host: Host) -> str | None:
+        """Why one more URL is not let in: "budget_host", "budget_site", or `None` if it may."""
+        limit = host_limit(self._config, host.name)
+        if limit is not None and host.admitted >= limit:
+            return "budget_host"
+        if (
+            self._site_limit is not None
+            and self._count(site_key(host.slot, host.site)) >= self._site_limit
+        ):
+            return "budget_site"
+        return None
+
+    def change(self, host: Host, by: int) -> bool:
+        """Counts `by` URLs for the host and its site, where they are limited; whether the host's record has changed."""
+        if self._site_limit is not None:
+            site = site_key(host.slot, host.site)
+            self.sites[site] = self._count(site) + by
+        if host_limit(self._config, host.name) is None:
+            return False
+        host.admitted += by
+        return True
+
+    def save(self, batch: Batch) -> None:
+        """Puts the sites' new counts into the batch."""
+        for site, count in self.sites.items():
+            batch.put(site, count.to_bytes(8, "big", signed=True), self._stored.handle)
+
+    def _count(self, site: bytes) -> int:
+        count = self.sites.get(site)
+        if count is None:
+            stored = self._stored.get(site)
+            count = 0 if stored is None else int.from_bytes(stored, "big", signed=True)
+        return count

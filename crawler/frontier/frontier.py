@@ -1,0 +1,288 @@
+"""One shard's frontier: links in, leases out, reports and outcomes back. It composes; each rule has a file of its own.
+
+Synchronous and single-threaded; it knows nothing of processes, and what time it is, it is told. Every public method
+ends with each host in its place: lent, or scheduled, or among those given up, or (with nothing to do) out of memory.
+"""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from crawler.config import Config
+from crawler.frontier import politeness
+from crawler.frontier.audit import audit
+from crawler.frontier.contents import Contents
+from crawler.frontier.discovery import Discovery
+from crawler.frontier.host import Host, Hosts
+from crawler.frontier.lease import HostLease, HostReport, Lease, LeasedUrl
+from crawler.frontier.meta import Meta
+from crawler.frontier.origins import Origins, origin_of
+from crawler.frontier.places import Places
+from crawler.frontier.queues import Queues
+from crawler.frontier.records import Entry
+from crawler.frontier.seen import Seen
+from crawler.frontier.settling import Settling
+from crawler.frontier.stats import FrontierStats
+from crawler.frontier.store import Batch, Store
+from crawler.outcomes import Kind
+
+_GIVEN_UP = "hosts_given_up"
+_EVER = float("inf")
+
+
+class Frontier:
+    """A URL let in is queued, leased or settled, and never two of them; a host is in one lease at a time.
+
+    `shard` and `epoch` go into the leases; `fresh`: the directory was empty; `mark`: how much of the journal is in it.
+    """
+
+    def __init__(self, path: Path, config: Config, *, rng: random.Random, now: float) -> None:
+        """Opens or creates the state in `path`; raises `StateError` where it cannot be used."""
+        self._config = config
+        self._rules = config.politeness
+        self._rng = rng
+        limits = config.frontier
+        self._store = Store(path, block_cache=limits.block_cache, write_buffer=limits.write_buffer)
+        self._hosts = Hosts(self._store)
+        try:
+            self._read(config)
+        except BaseException:
+            self._store.close()
+            raise
+        parts = self._store, self._seen, self._hosts, self._queues, config
+        self._discovery, self._settling = Discovery(*parts), Settling(*parts)
+        self._contents, self._origins = Contents(self._store), Origins(self._store)
+        self._number = 0
+        # A host may have been asked just before the last incarnation ended, which could not write it down.
+        self._places = Places(self._hosts, self._rules, -_EVER if self.fresh else now)
+        self.shard = 0
+
+    def __repr__(self) -> str:
+        return f"<Frontier {self.queued} queued, {self.due} due, {self.leased} leased | {self._places.schedule!r}>"
+
+    @property
+    def queued(self) -> int:
+        """URLs that may be leased when their host's moment comes."""
+        return self._queues.queued
+
+    @property
+    def due(self) -> int:
+        """URLs that wait for a moment of their own: that of their next attempt."""
+        return self._queues.due
+
+    @property
+    def leased(self) -> int:
+        """URLs that are lent and not settled."""
+        return len(self._queues.leased)
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is left to do, and nothing is being done."""
+        return not (self.queued or self.due or self.leased)
+
+    @property
+    def mark(self) -> int:
+        """The journal's high-water mark: what is up to it has been taken in."""
+        return self._meta.mark
+
+    @property
+    def epoch(self) -> int:
+        """The shard's incarnation."""
+        return self._meta.epoch
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """The named counters, as they were last stored."""
+        return dict(self._meta.counters)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Begins an incarnation; raises `FencedError` if a later one has been here."""
+        self._meta.set_epoch(epoch)
+
+    def discover(self, links: pa.RecordBatch, now: float) -> dict[str, int]:  # noqa: ARG002
+        """Takes in links (schema `LINKS`): how many were "new", "known", over "budget_host" or "budget_site"."""
+        counts, touched = self._discovery.take_in(links)
+        self._places.put_all(touched)
+        return counts
+
+    def lease(self, now: float, *, deadline: float, max_hosts: int, max_urls: int) -> Lease | None:
+        """Lends ready hosts, with as many URLs of each as its delay allows until `deadline`; `None`: none is ready."""
+        hosts: list[HostLease] = []
+        room = max_urls
+        if max_hosts < 1 or max_urls < 1:
+            return None
+        for host, moment in self._places.draw(now, self._rng):
+            gap = politeness.delay(host.name, host.clock, self._rules)
+            most = politeness.allowance(deadline - now, gap, self._config.runtime.urls_per_host)
+            entries = self._queues.take(host, min(room, most), now)
+            if not entries:
+                self._places.put(host)
+                continue
+            self._places.lend(host)
+            hosts.append(self._host_lease(host, moment, entries, now))
+            room -= len(entries)
+            if room <= 0 or len(hosts) == max_hosts:
+                break
+        if not hosts:
+            return None
+        self._number += 1
+        return Lease(self._number, self.shard, self.epoch, deadline, tuple(hosts))
+
+    def report(self, reports: Iterable[HostReport], now: float) -> None:
+        """Takes hosts back. The owner drops reports of leases that it has declared lost (`release`)."""
+        batch = self._store.batch()
+        touched: set[Host] = set()
+        given_up = 0
+        for report in reports:
+            host = self._places.lent.get(report.host)
+            if host is not None:
+                touched.add(host)
+                self._take_back(host, report, batch, now)
+                given_up += host.given_up is not None
+        self._meta.count(batch, {_GIVEN_UP: given_up} if given_up else {})
+        self._store.write(batch)
+        self._places.put_all(touched)
+
+    def abandon(self, keys: Iterable[int]) -> None:
+        """Leased URLs whose lease or batch was lost are queued again, for the same attempt; other keys are ignored."""
+        self._places.put_all(
+            {host for key in keys if (host := self._queues.give_back(key)) is not None}
+        )
+
+    def release(self, hosts: Iterable[str], now: float) -> None:
+        """Hosts of a lost lease are free again, but they may have been asked until this very moment."""
+        batch = self._store.batch()
+        lent = self._places.lent
+        touched = {lent[name] for name in hosts if name in lent}
+        for host in touched:
+            free_at = now + politeness.delay(host.name, host.clock, self._rules)
+            host.clock = host.clock._replace(free_at=max(host.clock.free_at, free_at))
+            self._end_loan(host, batch)
+        self._store.write(batch)
+        self._places.put_all(touched)
+
+    def settle(
+        self,
+        settled: pa.RecordBatch,
+        now: float,  # noqa: ARG002
+        *,
+        counters: Mapping[str, int],
+        mark: int,
+    ) -> None:
+        """Takes in final outcomes (schema `SETTLED`) whose rows are durable. Repeating rows changes nothing.
+
+        `counters` are added each time; `mark` only ever grows.
+        """
+        batch = self._store.batch()
+        touched = self._settling.take_in(settled, batch)
+        self._meta.count(batch, counters)
+        self._meta.advance(batch, mark)
+        self._store.write(batch)
+        self._places.put_all(touched)
+
+    def restore(
+        self, settled: pa.RecordBatch, now: float, *, counters: Mapping[str, int], mark: int
+    ) -> None:
+        """As `settle`, for rows from the journal: URLs may be unknown, and hosts may have been asked until just now."""
+        self._places.suspect(now)
+        self.settle(settled, now, counters=counters, mark=mark)
+
+    def hopeless(self, limit: int) -> list[tuple[HostLease, Kind, str]]:
+        """Leases out up to `limit` URLs of given-up hosts, not to be fetched: the kind and text of their rows."""
+        ended: list[tuple[HostLease, Kind, str]] = []
+        for host, kind in self._places.hopeless(limit):
+            entries = self._queues.take(host, limit, _EVER)
+            limit -= len(entries)
+            lease = self._host_lease(host, host.clock.moment, entries, _EVER)
+            ended.append((lease, kind, politeness.reason(kind, host.clock)))
+            self._places.put(host)
+            if limit == 0:
+                break
+        return ended
+
+    def first_with(
+        self, digests: Sequence[bytes], keys: Sequence[int], urls: Sequence[str]
+    ) -> list[str | None]:
+        """For each content digest the URL that had it first, unless it is the same key; else `None`, and recorded."""
+        return self._contents.first_with(digests, keys, urls)
+
+    def next_ready(self, now: float) -> float | None:
+        """The next moment at which `lease` or `hopeless` may give something; `None`: not before something comes in."""
+        return self._places.next_moment(now)
+
+    def stats(self, now: float) -> FrontierStats:
+        """The counts of this moment."""
+        schedule = self._places.schedule
+        schedule.mature(now)
+        return FrontierStats(
+            queued=self.queued,
+            leased=self.leased,
+            due=self.due,
+            hosts_ready=schedule.ready,
+            hosts_waiting=schedule.waiting,
+            hosts_leased=len(self._places.lent),
+            hosts_given_up=self._meta.counters.get(_GIVEN_UP, 0),
+            urls_known=self._seen.size,
+            bloom_bits=self._seen.bits,
+            bloom_fill=self._seen.fill,
+            bloom_measured_fp_rate=self._seen.measured_rate,
+            counters=self.counters,
+        )
+
+    def check(self) -> None:
+        """Asserts that memory and store agree, and that every host is in its place. Reads the whole store."""
+        audit(self._store, self._hosts, self._queues, self._seen)
+        self._places.check()
+
+    def close(self) -> None:
+        """Closes the store. What is leased is queued again when it is next opened."""
+        self._store.close()
+
+    def _read(self, config: Config) -> None:
+        """Reads what is stored: all URL keys and all queues, so damage there is found now."""
+        limits = config.frontier
+        self._meta = Meta(self._store)
+        self.fresh = self._store.urls.empty
+        expected = 2 * self._store.urls.estimate()
+        self._seen = Seen(max(limits.bloom_capacity, expected), limits.bloom_false_positive_rate)
+        self._seen.fill_from(self._store.urls.rows())
+        self._queues = Queues(self._store, self._hosts)
+
+    def _take_back(self, host: Host, report: HostReport, batch: Batch, now: float) -> None:
+        for key in report.unused:
+            self._queues.give_back(key)
+        for retry in report.retries:
+            self._queues.postpone(
+                batch, retry.key, now + retry.wait * self._rules.retry_wait_factor
+            )
+        crawl_delay = self._origins.save(batch, host, report.robots)
+        host.clock = politeness.after(host.clock, report, crawl_delay, self._rules, self._rng)
+        host.given_up = politeness.verdict(host.clock, self._rules)
+        self._end_loan(host, batch)
+
+    def _end_loan(self, host: Host, batch: Batch) -> None:
+        self._places.end_loan(host)
+        self._hosts.save(batch, host)
+
+    def _host_lease(self, host: Host, moment: float, entries: list[Entry], now: float) -> HostLease:
+        urls = tuple(_leased(entry) for entry in entries)
+        return HostLease(
+            host=host.name,
+            site=host.site,
+            slot=host.slot,
+            not_before=moment,
+            delay=politeness.configured_delay(host.name, self._rules),
+            robots=self._origins.load(
+                host, dict.fromkeys(origin_of(leased.url) for leased in urls), now
+            ),
+            urls=urls,
+        )
+
+
+def _leased(entry: Entry) -> LeasedUrl:
+    return LeasedUrl(
+        entry.key, entry.url.decode(), entry.visit, entry.attempt, entry.depth, entry.hops, entry.priority,
+        entry.found_on.decode() or None, entry.found_via.decode(),
+    )  # fmt: skip

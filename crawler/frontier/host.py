@@ -1,0 +1,83 @@
+"""The hosts that have something to do, in memory; all others are only records in the store."""
+
+from crawler.frontier.politeness import Clock
+from crawler.frontier.records import HostRecord, pack_host, unpack_host
+from crawler.frontier.store import Batch, Store, host_prefix, read_prefix
+
+NEVER = float("inf")
+
+
+class Host:
+    """One host. Its entries in the store that are not leased are `queued` and `due` in number.
+
+    `floor`: no unleased entry of the queue is before this key (the scan need not cross the tombstones of the eaten).
+    `next_due`: no unleased waiting entry is due earlier. `lent`: a fetch task has it, so it is not in the schedule.
+    `stored`: it has a record.
+    """
+
+    __slots__ = (
+        "admitted", "clock", "due", "floor", "given_up", "leased", "lent", "name", "next_due", "prefix", "queued",
+        "site", "slot", "stored",
+    )  # fmt: skip
+
+    def __init__(self, slot: int, name: str, record: HostRecord) -> None:
+        self.slot = slot
+        self.name = name
+        self.prefix = host_prefix(slot, name)
+        self.site, self.admitted, self.clock, self.given_up = record
+        self.queued = self.due = self.leased = 0
+        self.lent = self.stored = False
+        self.floor = self.end
+        self.next_due = NEVER
+
+    def __repr__(self) -> str:
+        return f"<Host {self.name} {self.queued} queued, {self.due} due, {self.leased} leased>"
+
+    @property
+    def end(self) -> bytes:
+        """A key after all keys of the host's queue."""
+        return self.prefix + b"\xff" * 10
+
+    @property
+    def priority(self) -> int:
+        """The best priority that an entry of the queue may have."""
+        return self.floor[len(self.prefix)]
+
+    @property
+    def record(self) -> HostRecord:
+        """What is stored of the host."""
+        return HostRecord(self.site, self.admitted, self.clock, self.given_up)
+
+
+class Hosts:
+    """At most one object per host: whoever asks for a name gets the same one until it is forgotten."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.known: dict[str, Host] = {}
+
+    def find(self, slot: int, name: str, site: str) -> Host:
+        """The host, from memory or from its record; new if it has none."""
+        host = self.known.get(name)
+        if host is None:
+            host = Host(slot, name, HostRecord(site, 0, Clock(), None))
+            value = self._store.hosts.get(host.prefix)
+            if value is not None:
+                host.site, host.admitted, host.clock, host.given_up = unpack_host(value)
+                host.stored = True
+            self.known[name] = host
+        return host
+
+    def at(self, prefix: bytes) -> Host:
+        """The host whose keys begin with `prefix` (it has a record, as all hosts with entries have)."""
+        slot, name = read_prefix(prefix)
+        return self.find(slot, name, "")
+
+    def save(self, batch: Batch, host: Host) -> None:
+        """Puts the host's record into the batch."""
+        batch.put(host.prefix, pack_host(host.record), self._store.hosts.handle)
+        host.stored = True
+
+    def forget(self, host: Host) -> None:
+        """Drops a host from memory; its record must have been saved."""
+        del self.known[host.name]

@@ -1,0 +1,50 @@
+"""The shard's own few numbers: its epoch, the journal's high-water mark, and named counters."""
+
+from collections.abc import Mapping
+
+import msgpack  # type: ignore[import-untyped]
+
+from crawler.errors import FencedError
+from crawler.frontier.store import Batch, Store
+
+_EPOCH, _MARK, _COUNTERS = b"epoch", b"mark", b"counters"
+
+
+class Meta:
+    """`epoch` and `mark` only grow; what is in memory is what was last put into a batch."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.epoch = _number(store.meta.get(_EPOCH))
+        self.mark = _number(store.meta.get(_MARK))
+        stored = store.meta.get(_COUNTERS)
+        self.counters: dict[str, int] = {} if stored is None else msgpack.unpackb(stored)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Stores a new incarnation's number; raises `FencedError` if a later one has been here."""
+        if epoch < self.epoch:
+            message = (
+                f"{self._store.path}: epoch {epoch} is over, epoch {self.epoch} has taken over"
+            )
+            raise FencedError(message)
+        self.epoch = epoch
+        batch = self._store.batch()
+        batch.put(_EPOCH, msgpack.packb(epoch), self._store.meta.handle)
+        self._store.write(batch)
+
+    def advance(self, batch: Batch, mark: int) -> None:
+        """Puts a new high-water mark into the batch, if it is one."""
+        if mark > self.mark:
+            self.mark = mark
+            batch.put(_MARK, msgpack.packb(mark), self._store.meta.handle)
+
+    def count(self, batch: Batch, counters: Mapping[str, int]) -> None:
+        """Adds to the named counters and puts them into the batch."""
+        if counters:
+            for name, by in counters.items():
+                self.counters[name] = self.counters.get(name, 0) + by
+            batch.put(_COUNTERS, msgpack.packb(self.counters), self._store.meta.handle)
+
+
+def _number(stored: bytes | None) -> int:
+    return 0 if stored is None else int(msgpack.unpackb(stored))

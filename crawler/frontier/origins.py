@@ -1,0 +1,45 @@
+"""The robots records of a host's origins (scheme, host, port): kept packed, and opened only for their crawl-delay."""
+
+from collections.abc import Iterable
+
+from crawler.frontier.host import Host
+from crawler.frontier.lease import RobotsRecord
+from crawler.frontier.records import pack_robots, unpack_robots
+from crawler.frontier.store import Batch, Store
+from crawler.robots.rules import Rules
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port of a wire URL, as they are written there: `https://example.com:8443`."""
+    end = url.find("/", url.index("//") + 2)
+    return url if end < 0 else url[:end]
+
+
+class Origins:
+    """The last record of each origin; a record that has expired is never given out."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def load(self, host: Host, origins: Iterable[str], now: float) -> tuple[RobotsRecord, ...]:
+        """The records of these origins that may still be used."""
+        found = []
+        for origin in origins:
+            value = self._store.hosts.get(host.prefix + origin.encode())
+            if value is not None:
+                rules, expires_at = unpack_robots(value)
+                if expires_at > now:
+                    found.append(RobotsRecord(origin, rules, expires_at))
+        return tuple(found)
+
+    def save(self, batch: Batch, host: Host, records: Iterable[RobotsRecord]) -> float | None:
+        """Stores records; the longest crawl-delay among them in seconds (0: none asked), or `None` without records."""
+        longest = None
+        for origin, rules, expires_at in records:
+            batch.put(
+                host.prefix + origin.encode(),
+                pack_robots(rules, expires_at),
+                self._store.hosts.handle,
+            )
+            longest = max(longest or 0.0, Rules.unpack(rules).crawl_delay or 0.0)
+        return longest

@@ -1,0 +1,1 @@
+"""What a page says: type, encoding, text, links, directives. Bytes in, facts out; no network, no Ray."""

@@ -1,0 +1,175 @@
+"""The reader of HTML: one parse, one walk over the elements, all facts.
+
+Knows markup; knows nothing of bytes, encodings and the network.
+"""
+
+import re
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode, create_tag
+
+from crawler.page.facts import Page, Source
+from crawler.page.links import MAX_TEXT, Links, leads_to_page
+from crawler.page.nesting import bounded
+from crawler.page.refresh import parse_refresh
+from crawler.page.text import BREAKS, INNER_BREAKS, UNSEEN, UNSEEN_SOURCE, collapse
+from crawler.url.wire import resolve
+
+Attributes = dict[str, str | None]
+
+_LINKS = ("a", "area", "frame", "iframe", "link", "meta")
+
+# Lexbor numbers the elements it knows; comparing numbers spares making a string for each node.
+_BREAK_IDS = frozenset(create_tag(tag).tag_id for tag in BREAKS)
+_INNER_IDS = frozenset(create_tag(tag).tag_id for tag in INNER_BREAKS)
+_LINK_IDS = frozenset(create_tag(tag).tag_id for tag in _LINKS)
+_UNSEEN_IDS = {create_tag(tag).tag_id: tag for tag in UNSEEN}
+_WALKED_IDS = _BREAK_IDS | _LINK_IDS | _UNSEEN_IDS.keys()
+
+# Directives of robots metas (Google's and Bing's lists, and the opt-outs for training), to tell them from other metas.
+_DIRECTIVES = frozenset({"all", "follow", "index", "indexifembedded", "max-image-preview", "max-snippet",
+                         "max-video-preview", "noai", "noarchive", "nocache", "nofollow", "noimageai",
+                         "noimageindex", "noindex", "none", "noodp", "nopagereadaloud", "nositelinkssearchbox",
+                         "nosnippet", "notranslate", "noydir", "unavailable_after"})  # fmt: skip
+
+# In XML an empty-element tag closes itself; read as HTML, `<script/>` would swallow the page.
+_SELF_CLOSED = re.compile(
+    r"<([A-Za-z][\w.-]*)((?:\s+[^\s<>=]+(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'))?)*)\s*/>"
+)
+_VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
+                   "source", "track", "wbr"})  # fmt: skip
+
+
+def read_html(source: Source) -> Page:
+    """The facts of a page of HTML. Broken markup is read as a browser reads it."""
+    parser = LexborHTMLParser(bounded(source.text))
+    parser.strip_tags(UNSEEN_SOURCE, recursive=True)
+    base = _base(parser, source.url)
+    page = Page(source.content_type, source.charset, base, _language(parser), _title(parser))
+    links = Links(base, source.charset, source.max_links)
+    robots: list[tuple[str, str]] = []
+    nodes, unseen = _walk(parser)
+    # A refresh for visitors without scripts says "switch scripts on"; links inside noscript are as good as others.
+    unscripted = {node.mem_id for node in parser.css("noscript > meta")} if unseen else ()
+    for node in nodes:
+        tag = node.tag
+        if tag == "a":
+            _add_anchor(links, node)
+        elif tag == "meta":
+            _add_meta(None if node.mem_id in unscripted else links, robots, node.attributes)
+        elif tag == "link":
+            _add_relation(links, page, node.attributes)
+        else:
+            _add_embedded(links, tag or "", node.attributes)
+    page.links, page.unresolved = links.links, links.unresolved
+    page.meta_robots = tuple(robots)
+    if unseen:
+        parser.strip_tags(unseen, recursive=True)
+    page.text = collapse(parser.body.text()) if parser.body else ""  # a frameset has no body
+    return page
+
+
+def read_xhtml(source: Source) -> Page:
+    """The facts of a page of XHTML, with HTML's forgiveness: an XML parser would refuse what servers send."""
+    return read_html(source._replace(text=_SELF_CLOSED.sub(_closed, source.text)))
+
+
+def _closed(tag: re.Match[str]) -> str:
+    return tag[0] if tag[1].lower() in _VOID else f"<{tag[1]}{tag[2]}></{tag[1]}>"
+
+
+def _base(parser: LexborHTMLParser, url: str) -> str:
+    """The document base URL (HTML section 2.4.3): the first `<base href>`, if it resolves."""
+    node = parser.css_first("base[href]")
+    return (node and resolve(node.attributes["href"] or "", url)) or url
+
+
+def _language(parser: LexborHTMLParser) -> str | None:
+    root = parser.root
+    attributes = root.attributes if root else {}
+    return (attributes.get("lang") or attributes.get("xml:lang") or "").strip() or None
+
+
+def _title(parser: LexborHTMLParser) -> str | None:
+    node = parser.css_first("head > title") or parser.css_first(":not(svg) > title")
+    return (collapse(node.text()) or None) if node else None
+
+
+def _walk(parser: LexborHTMLParser) -> tuple[list[LexborNode], list[str]]:
+    """The elements that may hold links or directives, in document order, and the names of unseen ones there are.
+
+    On the way, spaces are put around the elements that separate words: then the text of any element is its words.
+    """
+    wanted: list[LexborNode] = []
+    breaks: list[LexborNode] = []
+    unseen: set[str] = set()
+    root = parser.root
+    for node in root.traverse() if root else ():
+        tag = node.tag_id
+        if tag not in _WALKED_IDS:
+            continue
+        if tag in _BREAK_IDS:
+            breaks.append(node)
+        if tag in _LINK_IDS:
+            wanted.append(node)
+        if tag in _UNSEEN_IDS:
+            unseen.add(_UNSEEN_IDS[tag])
+    for node in breaks:
+        node.insert_before(" ")
+        if node.tag_id not in _INNER_IDS:
+            node.insert_after(" ")
+    return wanted, sorted(unseen)
+
+
+def _words(attribute: str | None) -> str:
+    return collapse(attribute.lower()) if attribute else ""
+
+
+def _cut(text: str | None) -> str:
+    return collapse(text)[:MAX_TEXT] if text else ""
+
+
+def _add_anchor(links: Links, node: LexborNode) -> None:
+    attributes = node.attributes
+    if "href" in attributes:
+        links.add(
+            attributes["href"] or "", _words(attributes.get("rel")), _cut(node.text()), "link"
+        )
+
+
+def _add_embedded(links: Links, tag: str, attributes: Attributes) -> None:
+    if tag == "area":
+        if "href" in attributes:
+            rel, text = _words(attributes.get("rel")), _cut(attributes.get("alt"))
+            links.add(attributes["href"] or "", rel, text, tag)
+    elif source := attributes.get("src"):
+        links.add(source, "", _cut(attributes.get("title") or attributes.get("name")), tag)
+
+
+def _add_relation(links: Links, page: Page, attributes: Attributes) -> None:
+    href, rel = attributes.get("href"), _words(attributes.get("rel"))
+    if not href or not rel:
+        return
+    rels = rel.split()
+    if "canonical" in rels:
+        links.add(href, rel, "", "canonical")
+        page.canonical = page.canonical or links.resolve(href)
+    elif leads_to_page(rels, attributes.get("type") or ""):
+        links.add(href, rel, _cut(attributes.get("title")), "link")
+
+
+def _add_meta(links: Links | None, robots: list[tuple[str, str]], attributes: Attributes) -> None:
+    """Takes a directive, or a refresh where there are `links` to take it."""
+    content = attributes.get("content")
+    if not content:
+        return
+    if _words(attributes.get("http-equiv")) == "refresh":
+        refresh = parse_refresh(content)
+        if links and refresh and refresh[1]:
+            links.add(refresh[1], "", "", "refresh")
+    elif (name := _words(attributes.get("name"))) and _is_directive(content):
+        robots.append((name, content.strip()))
+
+
+def _is_directive(content: str) -> bool:
+    parts = content.lower().replace(";", ",").split(",")
+    return any(part.partition(":")[0].strip() in _DIRECTIVES for part in parts)

@@ -1,0 +1,187 @@
+"""Crawl: seeds in, Parquet out. The same command on the same output resumes.
+
+Exit codes: 0 the crawl is complete, or a budget ended it; 2 bad options, configuration, seeds or output (nothing was
+touched); 130 and 143 stopped by SIGINT or SIGTERM, resumable; 1 anything else.
+"""
+
+import fcntl
+import logging
+import os
+import shutil
+import signal
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from actors.crawl import Crawl, engine
+from actors.watch import Ending, Watch, total
+from crawler.config import Config, ScopeMode, load
+from crawler.dataset.output import Output
+from crawler.errors import ConfigError, CrawlError, InputError, OutputError
+from jobs.progress import Progress, summary, write_summary
+from jobs.seeds import read_seeds
+
+BAD_INPUT = 2
+# How often the shards are asked how they are.
+POLL_SECONDS = 0.5
+
+
+def crawl(  # noqa: PLR0913, PLR0917  the options of the command
+    out: Annotated[
+        str, typer.Option(metavar="DIR", help="Where the crawl lies; resumes what is there.")
+    ],
+    urls: Annotated[
+        list[str] | None, typer.Argument(metavar="[URL]...", help="Seeds.", show_default=False)
+    ] = None,
+    seeds: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A file with one seed a line.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A TOML file; options below overrule it.")
+    ] = None,
+    scope: Annotated[
+        ScopeMode | None, typer.Option(help="How far from the seeds to go.  [default: site]")
+    ] = None,
+    max_pages: Annotated[
+        int | None, typer.Option(metavar="N", help="Stop after so many pages.")
+    ] = None,
+    max_depth: Annotated[
+        int | None, typer.Option(metavar="N", help="Follow so many links from a seed.")
+    ] = None,
+    delay: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Between two requests to a host.  [default: 1]"),
+    ] = None,
+    shards: Annotated[
+        int | None, typer.Option(metavar="N", help="Frontier shards.  [default: 1]")
+    ] = None,
+    user_agent: Annotated[
+        str | None,
+        typer.Option(metavar="UA", help="Who asks; robots.txt is read for its first word."),
+    ] = None,
+    allow_private: Annotated[
+        bool,
+        typer.Option("--allow-private", help="Also fetch from private and loopback addresses."),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The summary as one line of JSON.")
+    ] = False,
+) -> None:
+    """Crawls from the seeds until nothing is left, a budget is reached, or it is told to stop."""
+    options = {
+        "scope.mode": scope and scope.value,
+        "budget.max_pages": max_pages,
+        "scope.max_depth": max_depth,
+        "politeness.delay": delay,
+        "runtime.shards": shards,
+        "user_agent": user_agent,
+        "fetch.allow_private": allow_private or None,
+    }
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        tree = load(config, {name: value for name, value in options.items() if value is not None})
+        code = run(tree, read_seeds(urls or (), seeds), out, as_json=as_json)
+    except (ConfigError, InputError, OutputError) as error:
+        typer.echo(f"raycrawl: {error}", err=True)
+        raise typer.Exit(BAD_INPUT) from None
+    except CrawlError as error:
+        typer.echo(f"raycrawl: {error}", err=True)
+        raise typer.Exit(1) from None
+    raise typer.Exit(code)
+
+
+def run(config: Config, seeds: tuple[str, ...], out: str, *, as_json: bool) -> int:
+    """One run of a crawl, new or resumed; returns the exit code."""
+    output = Output.open(out, config.runtime.state)
+    there = output.read_crawl()
+    if not seeds and there is not None:
+        seeds = there.seeds
+    if not seeds:
+        message = "no seeds: give at least one URL, or --seeds FILE"
+        raise InputError(message)
+    output.claim(
+        seeds, config, crawl_id=uuid.uuid4().hex, version=version("raycrawl"), now=time.time()
+    )
+    with _alone(output):
+        _drop_other_layouts(output, config.runtime.shards)
+        return _drive(config, seeds, output, as_json=as_json)
+
+
+def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: bool) -> int:
+    began = time.time()
+    output.clear_success()
+    watch, ending = Watch(config.budget, began), None
+    # Ray installs handlers of its own when it starts; ours come after.
+    with engine(config), _signals() as signals, Progress(Console(stderr=True), began) as progress:
+        graph = Crawl(config, seeds, output)
+        graph.start()
+        while ending is None:
+            stats = graph.stats()
+            progress.show(total(stats), time.time())
+            ending = Ending.STOPPED if signals else watch.verdict(stats, time.time())
+            if ending is None:
+                time.sleep(POLL_SECONDS)
+        if ending is not Ending.COMPLETE:
+            progress.say(f"{ending.value}: no new requests; waiting for the open ones")
+        graph.stop()
+        while not graph.drained(POLL_SECONDS):
+            progress.show(total(graph.stats()), time.time())
+        totals = total(graph.stats())
+        graph.close()
+    tree = summary(totals, ending, time.time() - began, output.root)
+    if ending is not Ending.STOPPED:
+        output.mark_success(tree)
+    write_summary(tree, Console(), as_json=as_json)
+    return 128 + signals[0] if ending is Ending.STOPPED else 0
+
+
+@contextmanager
+def _alone(output: Output) -> Iterator[None]:
+    """No second crawl on the same output. The lock goes with the process, however that ends."""
+    output.state.mkdir(parents=True, exist_ok=True)
+    with (output.state / "lock").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            message = f"{output.root}: another process crawls into it; wait for it, or stop it"
+            raise OutputError(message) from None
+        yield
+
+
+def _drop_other_layouts(output: Output, shards: int) -> None:
+    """Removes the state of another number of shards: it is a cache, and what is left of it is rebuilt from the rows."""
+    for path in output.state.glob("shard-*-of-*"):
+        if not path.name.endswith(f"-of-{shards}"):
+            shutil.rmtree(path)
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """The stop signals that came, in order. The second one ends the process at once: nothing is lost by it either."""
+    came: list[int] = []
+
+    def take(number: int, _frame: FrameType | None) -> None:
+        if came:
+            os._exit(128 + number)
+        came.append(number)
+
+    before: dict[int, Any] = {
+        number: signal.signal(number, take) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+if __name__ == "__main__":
+    typer.run(crawl)

@@ -1,0 +1,190 @@
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.config import Config, Dataset
+from crawler.dataset import replay as module
+from crawler.dataset.journal import Journal
+from crawler.dataset.output import Output
+from crawler.dataset.replay import replay
+from crawler.dataset.rows import RowBuilder
+from crawler.errors import OutputError
+from crawler.url.admit import Admission
+from crawler.url.keys import slot_of
+from tests.crawler.dataset.samples import START, fetched, outcome, page, pages
+
+SYNC = Dataset(sync=False)
+SEEDS = ("https://example.org/", "https://example.net/")
+CONFIG = Config()
+ADMISSION = Admission(CONFIG, SEEDS)
+
+TAGS = st.sampled_from([
+    "<a href='/a'>a</a>", "<a href='/a'>again</a>", "<a href='/b?x=1&utm_source=y' rel='nofollow'>b</a>",
+    "<a href='https://example.net/c'>c</a>", "<a href='https://elsewhere.example/'>d</a>", "<a href='/d#e'>d</a>",
+    "<a href='mailto:x@example.org'>m</a>", "<iframe src='/frame'></iframe>", "<area href='/area' alt='x'>",
+    "<a href='/e/e/e/e/e'>e</a>", "<a href='http://['>bad</a>", "<a rel='sitemap' href='/map'>map</a>",
+])  # fmt: skip
+HEADS = st.sampled_from([
+    "", "", "<meta name=robots content='none'>", "<meta name=raycrawl content='nofollow'>",
+    "<link rel=canonical href='/canonical'><meta http-equiv=refresh content='0; url=/refreshed'>",
+    "<base href='https://example.net/base/'>",
+])  # fmt: skip
+PLACES = st.sampled_from(
+    ["https://example.org/", "https://www.example.org/x", "https://example.net/y"]
+)
+PAGES = st.builds(
+    lambda url, tags, head, depth: outcome(url, body=page(*tags, head=head), depth=depth),
+    PLACES, st.lists(TAGS, max_size=8), HEADS, st.integers(0, 5),
+)  # fmt: skip
+REDIRECTS = st.builds(
+    lambda url, target, hops, error: outcome(
+        url, kind="redirect", redirect_to=target, hops=hops, body=None, error=error,
+        found_via="redirect" if hops else "link",
+    ),
+    PLACES, st.sampled_from([None, "https://example.org/new", "https://elsewhere.example/"]),
+    st.sampled_from([0, 1, 10]), st.sampled_from([None, None, "redirect loop"]),
+)  # fmt: skip
+OTHERS = st.builds(
+    lambda url, kind: outcome(url, kind=kind, body=None),
+    PLACES,
+    st.sampled_from(["timeout", "http_error"]),
+)
+OUTCOMES = st.lists(st.one_of(PAGES, PAGES, REDIRECTS, OTHERS), min_size=1, max_size=8)
+# Links of a page that are no URLs are in no row, so a replay cannot count them.
+UNKEPT = {"links.not_http", "links.invalid_url", "links.link_limit"}
+
+
+def rows_of(batches):
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+def kept(counters):
+    counts = Counter(counters)
+    counts["links.found"] -= sum(counts.pop(name, 0) for name in UNKEPT)
+    return {name: n for name, n in counts.items() if n}
+
+
+@pytest.mark.slow
+@settings(deadline=None)
+@given(st.lists(OUTCOMES, min_size=1, max_size=3), st.data())
+def test_the_rows_give_what_the_parse_path_gave(batches, data):
+    builder, links, settled, counters = RowBuilder(CONFIG, ADMISSION, "raycrawl"), [], [], Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        output = Output.open(folder)
+        journal = Journal(output, 0, SYNC)
+        journal.open(1, 0.0)
+        for n, outcomes in enumerate(batches):
+            parsed = builder.build(fetched(outcomes))
+            page_rows = [row for row, digest in enumerate(parsed.digests) if digest]
+            duplicates = data.draw(
+                st.sets(st.sampled_from(page_rows)) if page_rows else st.just(set())
+            )
+            journal.append(
+                1, n, parsed.rows, START, dict.fromkeys(duplicates, "https://example.org/first")
+            )
+            sent, counts = parsed.without_links_of(duplicates)
+            links.append(sent)
+            counters.update(counts)
+            settled.append(parsed.settled)
+        journal.close(START)
+        found = list(replay(output, ADMISSION, CONFIG))
+
+    assert rows_of(part.settled for part in found) == rows_of(settled)
+    # Hops beyond the second are not kept in rows; everything else is.
+    wanted = [row | {"hops": min(row["hops"], 2)} for row in rows_of(links)]
+    assert rows_of(part.links for part in found) == wanted
+    total = Counter()
+    for part in found:
+        total.update(part.counters)
+    assert kept(total) == kept(counters)
+    assert sum(part.rows for part in found) == sum(map(len, batches))
+
+
+@pytest.fixture
+def output(tmp_path):
+    """Two shards' segments: 0 has three, 1 has one."""
+    output = Output.open(str(tmp_path))
+    for shard, segments in ((0, 3), (1, 1)):
+        journal = Journal(output, shard, SYNC)
+        journal.open(1, 0.0)
+        for n in range(segments):
+            journal.append(1, n, pages(100 * shard + 10 * n, 2), START)
+            journal.seal(START)
+        journal.close(START)
+    return output
+
+
+def seen(output, **which):
+    return [
+        (part.shard, part.sequence, part.rows)
+        for part in replay(output, ADMISSION, CONFIG, **which)
+    ]
+
+
+def test_all_segments_or_those_of_a_shard_after_a_mark(output):
+    assert seen(output) == [(0, 1, 2), (0, 2, 2), (0, 3, 2), (1, 1, 2)]
+    assert seen(output, shard=0, after=1) == [(0, 2, 2), (0, 3, 2)]
+    assert seen(output, shard=1, after=1) == []
+    assert seen(output, shard=2) == []
+
+
+def test_only_the_wanted_slots(output):
+    slot = slot_of("example.org")
+    (here, *_) = replay(output, ADMISSION, CONFIG, slots=frozenset({slot}))
+    assert (here.settled.num_rows, here.links.num_rows) == (2, 2)
+    (elsewhere, *_) = replay(output, ADMISSION, CONFIG, slots=frozenset({slot ^ 1}))
+    assert (elsewhere.settled.num_rows, elsewhere.links.num_rows) == (0, 0)
+    assert elsewhere.counters == here.counters
+    (none, *_) = replay(output, ADMISSION, CONFIG, slots=frozenset())
+    assert none.settled.num_rows == 0
+
+
+def test_an_open_segment_is_not_seen(output):
+    journal = Journal(output, 2, SYNC)
+    journal.open(1, 0.0)
+    journal.append(1, 1, pages(1, 1), START)
+    assert seen(output, shard=2) == []
+    journal.seal(START)
+    assert seen(output, shard=2) == [(2, 1, 1)]
+
+
+def test_many_rows_come_in_parts(output, monkeypatch):
+    monkeypatch.setattr(module, "_ROWS", 1)
+    assert seen(output, shard=1) == [(1, 1, 1), (1, 1, 1)]
+
+
+def test_bodies_and_text_are_not_read(output, monkeypatch):
+    read = set()
+    iter_batches = pq.ParquetFile.iter_batches
+
+    def noting(self, *arguments, **options):
+        for batch in iter_batches(self, *arguments, **options):
+            read.update(batch.schema.names)
+            assert batch.schema.field("outlinks").type.value_type.names == ["url", "rel"]
+            yield batch
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", noting)
+    assert len(seen(output)) == 4
+    assert not read & {"body", "text", "title", "headers"}
+    assert "outlinks" in read
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda path: path.unlink(), lambda path: path.write_bytes(b"PAR1")]
+)
+def test_a_damaged_segment_is_told(output, damage):
+    damage(next(Path(output.root, "pages").rglob("*.parquet")))
+    with pytest.raises(OutputError, match="cannot be read"):
+        seen(output)
+
+
+def test_a_replayed_batch_is_a_record_batch(output):
+    part = next(replay(output, ADMISSION, CONFIG))
+    assert isinstance(part.settled, pa.RecordBatch)
+    assert isinstance(part.links, pa.RecordBatch)

@@ -1,0 +1,129 @@
+"""SimHash: exact cases of two other projects, and what it finds among real texts."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.dedup.simhash import combine, distance, shingles, simhash, word_hashes
+from tests.shared import need
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return json.loads(need("dedup/simhash_cases.json").read_text())
+
+
+def test_combining_hashes(cases):
+    for case in cases["compute"]:
+        assert combine(np.array(case["hashes"], dtype=np.uint64)) % 2**64 == case["expected"]
+
+
+def test_distances(cases):
+    for case in cases["hamming"]:
+        assert distance(case["a"], case["b"]) == case["distance"]
+    for case in cases["find_all"]:
+        hashes = sorted(case["hashes"])
+        pairs = [
+            [a, b]
+            for i, a in enumerate(hashes)
+            for b in hashes[i + 1 :]
+            if distance(a, b) <= case["max_distance"]
+        ]
+        assert pairs == sorted(sorted(pair) for pair in case["expected_pairs"])
+
+
+def test_relations_of_short_texts(cases):
+    relations = {
+        "distance == 0": lambda d: d == 0,
+        "distance < 3": lambda d: d < 3,
+        "distance > 0": lambda d: d > 0,
+    }
+    for case in cases["text_pairs"]:
+        assert relations[case["relation"]](
+            distance(simhash(case["a"])[0], simhash(case["b"])[0])
+        ), case
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", 0),
+        (" .,!? ", 0),
+        ("one", 1),
+        ("One, two; three!", 3),
+        ("naïve café", 2),
+        ("हिन्दी भाषा", 2),  # vowel signs are marks, inside a word
+        ("日本語 text", 4),
+        ("ไทย", 3),
+        ("ab日c", 3),
+        ("x" * 1000, 1),
+        ("\U000e0100\U0010ffff", 0),
+    ],
+)
+def test_words(text, words):
+    assert simhash(text)[1] == len(word_hashes(text)) == words
+
+
+def test_the_value_is_the_same_on_every_machine():
+    assert simhash("The quick brown fox jumps over the lazy dog") == (940245522265127043, 9)
+
+
+def test_case_and_punctuation_do_not_count():
+    assert simhash("It's the END, my friend.") == simhash("it s  the end; MY friend")
+
+
+def test_word_order_counts():
+    assert (
+        distance(simhash("one two three four five")[0], simhash("five four three two one")[0]) > 10
+    )
+
+
+def test_fewer_words_than_a_feature():
+    assert simhash("word")[0] == combine(word_hashes("word")) != 0
+    assert list(shingles(word_hashes("a b"), 3)) == list(shingles(word_hashes("a b"), 2))
+
+
+def test_only_a_bounded_part_of_a_text_is_looked_at():
+    assert simhash("a " * 600_000)[1] == 500_000
+
+
+@given(st.text())
+def test_any_text_has_a_signed_value(text):
+    value, words = simhash(text)
+    assert -(2**63) <= value < 2**63
+    assert 0 <= words <= 3 * len(text)  # folding case makes one letter up to three
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=40))
+def test_combining_is_a_vote_of_bits(hashes):
+    expected = sum(
+        1 << bit for bit in range(64) if 2 * sum(h >> bit & 1 for h in hashes) > len(hashes)
+    )
+    assert combine(np.array(hashes, dtype=np.uint64)) % 2**64 == expected
+
+
+@pytest.mark.slow
+def test_the_near_duplicates_among_a_thousand_articles():
+    with gzip.open(
+        need("dedup/minhash_articles_1000.train.gz"), "rt", encoding="utf-8", errors="replace"
+    ) as file:
+        articles = dict(line.split(" ", 1) for line in file)
+    truth = {
+        frozenset(line.split())
+        for line in need("dedup/minhash_articles_1000.truth").read_text().splitlines()
+    }
+    names = list(articles)
+    values = np.array([simhash(articles[name])[0] for name in names]).astype(np.uint64)
+    close = np.bitwise_count(values[:, None] ^ values[None, :])
+
+    def reported(limit):
+        pairs = np.argwhere(np.triu(close <= limit, 1))
+        return {frozenset((names[a], names[b])) for a, b in pairs}
+
+    assert len(reported(3) & truth) == len(reported(3)) == 9
+    assert reported(6) == truth
+    assert reported(10) == truth

@@ -1,0 +1,132 @@
+"""Answers that other projects collected: whatever a server sends, there is an outcome, and soon."""
+
+import base64
+import gzip
+import json
+import time
+
+import pytest
+
+from crawler.config import Config, Fetch
+from crawler.fetch import exchange
+from crawler.fetch.client import Client
+from crawler.outcomes import Kind
+from tests.crawler.fetch.raw_server import reply, serving
+from tests.shared import need
+
+CONFIG = Config(fetch=Fetch(allow_private=True, first_byte_timeout=1, total_timeout=2))
+ANSWERED = {
+    Kind.FETCHED, Kind.NOT_MODIFIED, Kind.REDIRECT, Kind.HTTP_ERROR, Kind.EXCLUDED_TYPE,
+}  # fmt: skip
+
+# Accepted by curl and refused here, each for a reason.
+REFUSED = {
+    66: "HTTP/0.9", 1164: "HTTP/0.9", 1266: "HTTP/0.9",
+    770: "a list of equal Content-Lengths",
+    1032: "the answer to a HEAD, which has no body", 1484: "the answer to a HEAD",
+    1116: "chunk sizes that end in a bare LF (request smuggling)",
+    1124: "chunk sizes that end in a bare LF", 1170: "chunk sizes that end in a bare LF",
+    1122: "Content-Length beside Transfer-Encoding (request smuggling)",
+    1494: "Content-Length beside Transfer-Encoding",
+}  # fmt: skip
+
+# Read by llhttp when told to be lenient, or as the beginning of a body.
+LENIENT = {
+    "HTTP/1.1 with keep-alive disabled, content-length (lenient)",
+    "HTTP/1.1 with keep-alive disabled and 204 status (lenient)",
+    "Content-Length reset when no body is received",
+}
+
+
+async def ask_all(wires):
+    """The answer to each of the wires, from a server that closes after it."""
+    answers = []
+    current = iter(())
+    async with serving(lambda _: next(current), keep=False) as server:
+        for wire in wires:
+            current = iter([wire])
+            async with Client(CONFIG, time.time) as client:
+                began = time.monotonic()
+                answer = await client.get(server.url("/"), exchange.page_limits(CONFIG))
+            assert time.monotonic() - began < 2, wire
+            assert answer.kind in ANSWERED or answer.error, wire
+            answers.append(answer)
+    return answers
+
+
+@pytest.mark.slow
+async def test_curls_answers():
+    cases = json.loads(gzip.decompress(need("http/curl_http_replies.json.gz").read_bytes()))
+    cases = [case for case in cases["cases"] if "data" in case["replies"]]
+    answers = await ask_all(base64.b64decode(case["replies"]["data"]) for case in cases)
+    refused = {
+        case["test"]
+        for case, answer in zip(cases, answers, strict=True)
+        if case["curl_errorcode"] == 0 and answer.kind not in ANSWERED
+    }
+    assert len(cases) > 200
+    assert refused == set(REFUSED)
+
+
+@pytest.mark.slow
+async def test_llhttps_cases():
+    cases = json.loads(need("http/llhttp_response_cases.json").read_bytes())["cases"]
+    cases = [case for case in cases if case["raw_crlf"]]
+    # The collection lost the line break at the end of each.
+    answers = await ask_all(
+        (case["raw_crlf"] + "\r\n").encode("latin-1", "replace") for case in cases
+    )
+    refused = {
+        case["title"]
+        for case, answer in zip(cases, answers, strict=True)
+        if case["complete"] and case["error"] is None and answer.kind not in ANSWERED
+    }
+    assert refused == LENIENT
+
+
+BOMBS = [("br", "bomb-br.bin"), ("deflate", "bomb-deflate.bin"), ("gzip", "bomb-gzip.bin"),
+         ("zstd", "bomb-zstd.bin")]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("coding", "name"), BOMBS)
+async def test_a_bomb_does_not_grow_beyond_the_limit(coding, name):
+    packed = need(f"http/compressed/{name}").read_bytes()
+    headers = ("Content-Type: text/html", f"Content-Encoding: {coding}")
+    (answer,) = await ask_all([reply(packed, headers=headers)])
+    assert answer.kind is Kind.FETCHED
+    assert answer.truncated
+    assert len(answer.body) == CONFIG.fetch.max_body
+    assert answer.wire_bytes <= len(packed)
+
+
+PAGES = [("br", "html-br.bin"), ("gzip", "html-gzip.bin"), ("x-gzip", "html-gzip.bin"),
+         ("deflate", "html-rawdeflate.bin"), ("deflate", "html-zlibdeflate.bin"),
+         ("zstd", "html-zstd-static-content-size.bin"),
+         ("zstd", "html-zstd-static-no-content-size.bin"),
+         ("zstd", "html-zstd-streaming-no-content-size.bin"),
+         ("gzip, deflate", "html-gzip-deflate.bin"),
+         ("gzip, deflate, gzip", "html-gzip-deflate-gzip.bin")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("coding", "name"), PAGES)
+async def test_a_page_in_every_coding(coding, name):
+    packed = need(f"http/compressed/{name}").read_bytes()
+    headers = ("Content-Type: text/html", f"Content-Encoding: {coding}")
+    (answer,) = await ask_all([reply(packed, headers=headers)])
+    assert answer.kind is Kind.FETCHED
+    assert answer.body.startswith(b"<!DOCTYPE HTML")
+    assert len(answer.body) > 70_000
+    assert answer.wire_bytes == len(packed)
+
+
+TRUNCATED = [("truncated-crc-error-short.gz", 3741), ("truncated-crc-error.gz", 25542),
+             ("unexpected-eof.gz", 8576)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "size"), TRUNCATED)
+async def test_what_can_be_had_of_a_damaged_gzip_is_kept(name, size):
+    packed = need(f"http/compressed/{name}").read_bytes()
+    headers = ("Content-Type: text/html", "Content-Encoding: gzip")
+    (answer,) = await ask_all([reply(packed, headers=headers)])
+    assert (answer.kind, len(answer.body)) == (Kind.FETCHED, size)

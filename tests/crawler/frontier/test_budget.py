@@ -1,0 +1,75 @@
+import pytest
+
+from crawler.frontier.budget import Ledger, host_limit
+from crawler.frontier.host import Host
+from crawler.frontier.politeness import Clock
+from crawler.frontier.records import HostRecord
+from crawler.frontier.store import Store, site_key
+from tests.crawler.frontier.builders import config
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(tmp_path, block_cache=1 << 20, write_buffer=1 << 20)
+    yield store
+    store.close()
+
+
+def host(name="a.example", site="example"):
+    return Host(7, name, HostRecord(site, 0, Clock(), None))
+
+
+def save(ledger, store):
+    batch = store.batch()
+    ledger.save(batch)
+    store.write(batch)
+
+
+def test_a_hosts_own_limit_wins_over_the_general_one():
+    rules = config(
+        budget={"pages_per_host": 5},
+        politeness={"hosts": {"a.example": {"max_pages": 9}, "b.example": {"delay": 3}}},
+    )
+    assert [host_limit(rules, name) for name in ("a.example", "b.example", "c.example")] == [
+        9,
+        5,
+        5,
+    ]
+    assert host_limit(config(), "a.example") is None
+
+
+def test_a_host_is_let_in_up_to_its_limit(store):
+    ledger = Ledger(config(budget={"pages_per_host": 2}), store)
+    one, other = host("a.example"), host("b.example")
+    assert [(ledger.refusal(one), ledger.change(one, 1)) for _ in range(2)] == [(None, True)] * 2
+    assert ledger.refusal(one) == "budget_host"
+    assert ledger.refusal(other) is None
+    ledger.change(one, -1)
+    assert ledger.refusal(one) is None
+    assert ledger.sites == {}
+
+
+def test_a_site_is_counted_over_its_hosts_and_over_batches(store):
+    rules = config(budget={"pages_per_site": 3})
+    ledger = Ledger(rules, store)
+    assert not ledger.change(host("a.example"), 1)
+    assert not ledger.change(host("b.example"), 1)
+    save(ledger, store)
+    ledger = Ledger(rules, store)
+    assert ledger.refusal(host("c.example")) is None
+    ledger.change(host("c.example"), 1)
+    assert ledger.refusal(host("a.example")) == "budget_site"
+    assert ledger.refusal(host("a.other", "other")) is None
+    ledger.change(host("a.example"), -2)
+    save(ledger, store)
+    assert store.sites.get(site_key(7, "example")) == (1).to_bytes(8, "big")
+
+
+def test_without_limits_nothing_is_counted(store):
+    ledger = Ledger(config(), store)
+    one = host()
+    assert not ledger.change(one, 1)
+    assert ledger.refusal(one) is None
+    assert one.admitted == 0
+    save(ledger, store)
+    assert store.sites.empty

@@ -1,0 +1,493 @@
+import random
+import shutil
+
+import pytest
+
+from crawler.errors import FencedError, StateError
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.lease import Incident, LeasedUrl, RetryLater, RobotsRecord
+from crawler.frontier.records import Done, unpack_url
+from crawler.frontier.store import host_prefix, pack_key
+from crawler.outcomes import Kind
+from crawler.robots.rules import parse
+from tests.crawler.frontier.builders import config, link, links, report, row, rows_of, settled
+
+NOW = 1_000_000.0
+NONE = settled()
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Opens the frontier of this test, or opens it again; whatever is open is checked and closed at the end."""
+    last = []
+
+    def open_frontier(now=NOW, **branches):
+        if last:
+            last.pop().close()
+        last.append(Frontier(tmp_path / "state", config(**branches), rng=random.Random(1), now=now))
+        return last[0]
+
+    yield open_frontier
+    for frontier in last:
+        frontier.check()
+        frontier.close()
+
+
+def lease(frontier, now=NOW, *, seconds=20.0, hosts=100, urls=1000):
+    return frontier.lease(now, deadline=now + seconds, max_hosts=hosts, max_urls=urls)
+
+
+def keys_of(lease):
+    return [url.key for host in lease.hosts for url in host.urls]
+
+
+def test_an_empty_frontier_is_fresh_and_idle(opened):
+    frontier = opened()
+    assert frontier.fresh
+    assert frontier.idle
+    assert lease(frontier) is None
+    assert frontier.next_ready(NOW) is None
+    assert frontier.hopeless(9) == []
+    assert repr(frontier) == "<Frontier 0 queued, 0 due, 0 leased | <Schedule 0 ready, 0 waiting>>"
+    assert not frontier.discover(links(), NOW)["new"]
+
+
+def test_a_link_becomes_a_lease_with_all_that_was_known_of_it(opened):
+    frontier = opened(politeness={"delay": 2.0})
+    frontier.shard = 4
+    frontier.set_epoch(9)
+    counts = frontier.discover(
+        links(
+            link("a.example", -5, site="example", depth=3, hops=1, priority=77),
+            link("b.example", 6, found_on=None),
+        ),
+        NOW,
+    )
+    assert counts == {"new": 2, "known": 0, "budget_host": 0, "budget_site": 0}
+    given = lease(frontier)
+    assert (given.number, given.shard, given.epoch, given.deadline) == (1, 4, 9, NOW + 20)
+    hosts = {host.host: host for host in given.hosts}
+    a = hosts["a.example"]
+    assert (a.site, a.slot, a.delay, a.robots) == ("example", 7, 2.0, ())
+    assert a.urls == (
+        LeasedUrl(
+            key=-5, url="https://a.example/-5", visit=0, attempt=0, depth=3, hops=1, priority=77, found_on="http://f/",
+            found_via="link",
+        ),
+    )  # fmt: skip
+    assert hosts["b.example"].urls[0].found_on is None
+    assert lease(frontier) is None
+    frontier.discover(links(link("c.example", 8)), NOW)
+    assert lease(frontier).number == 2
+
+
+def test_duplicates_in_a_batch_are_known_and_the_best_of_them_counts(opened):
+    frontier = opened()
+    counts = frontier.discover(links(link(depth=5), link(depth=2), link(depth=3)), NOW)
+    assert (counts["new"], counts["known"]) == (1, 2)
+    assert lease(frontier).hosts[0].urls[0].depth == 2
+
+
+def test_a_queued_url_moves_up_when_it_is_found_nearer_or_more_urgent(opened):
+    frontier = opened()
+    frontier.discover(links(*(link(key=key, depth=4, priority=100) for key in (1, 2, 3, 4))), NOW)
+    frontier.discover(
+        links(
+            link(key=3, depth=4, priority=50), link(key=4, depth=2, priority=120, found_on="near")
+        ),
+        NOW,
+    )
+    frontier.discover(links(link(key=2, depth=9, priority=200)), NOW)
+    frontier.check()
+    urls = {url.key: url for url in lease(frontier).hosts[0].urls}
+    assert list(urls) == [3, 1, 2, 4]
+    assert [(urls[key].depth, urls[key].priority) for key in (2, 3, 4)] == [
+        (4, 100),
+        (4, 50),
+        (2, 100),
+    ]
+    assert urls[4].found_on == "near"
+    assert urls[3].found_on == "http://f/"
+    counts = frontier.discover(links(link(key=1, depth=0, priority=0)), NOW)
+    assert counts["known"] == 1
+    frontier.abandon([1])
+    assert lease(frontier) is None, "the host is still lent"
+
+
+def test_an_urgent_link_is_leased_before_what_was_queued_earlier(opened):
+    frontier = opened()
+    frontier.discover(links(*(link(key=key, priority=60) for key in range(5))), NOW)
+    first = lease(frontier, urls=2)
+    frontier.report([report("a.example", NOW)], NOW)
+    frontier.discover(links(link(key=9, priority=1)), NOW)
+    assert keys_of(first) == [0, 1]
+    assert keys_of(lease(frontier, NOW + 1, urls=2)) == [9, 2]
+
+
+def test_a_lease_holds_what_the_delays_allow_and_no_more(opened):
+    frontier = opened(
+        politeness={"delay": 5.0, "hosts": {"fast.example": {"delay": 0}}}, runtime={"urls_per_host": 7}
+    )  # fmt: skip
+    for host, first in (("slow.example", 0), ("fast.example", 100)):
+        frontier.discover(links(*(link(host, first + key) for key in range(30))), NOW)
+    sizes = {host.host: len(host.urls) for host in lease(frontier, seconds=21.0).hosts}
+    assert sizes == {"slow.example": 5, "fast.example": 7}
+
+
+def test_a_lease_holds_no_more_hosts_and_urls_than_asked_for(opened):
+    frontier = opened(politeness={"delay": 0})
+    for host in range(5):
+        frontier.discover(links(*(link(f"h{host}", 100 * host + key) for key in range(10))), NOW)
+    assert lease(frontier, hosts=0) is None
+    assert lease(frontier, urls=0) is None
+    assert len(lease(frontier, hosts=2).hosts) == 2
+    given = lease(frontier, urls=12)
+    assert [len(host.urls) for host in given.hosts] == [10, 2]
+
+
+def test_a_host_is_free_again_when_its_delay_has_passed(opened):
+    frontier = opened(politeness={"delay": 3.0})
+    frontier.discover(links(link(key=1), link(key=2)), NOW)
+    first = lease(frontier, seconds=0.0)
+    assert keys_of(first) == [1]
+    assert frontier.next_ready(NOW) is None
+    frontier.report([report("a.example", NOW + 3.5)], NOW + 0.5)
+    assert lease(frontier, NOW + 3.4) is None
+    assert frontier.next_ready(NOW) == NOW + 3.5
+    second = lease(frontier, NOW + 3.6)
+    assert second.hosts[0].not_before == NOW + 3.5
+    frontier.report([report("a.example", NOW + 9)], NOW + 6)
+    frontier.report([report("a.example", NOW + 99), report("never.example", NOW)], NOW + 6)
+    frontier.settle(rows_of(first), NOW + 7, counters={}, mark=1)
+    frontier.settle(rows_of(second), NOW + 7, counters={}, mark=2)
+    assert frontier.idle
+    assert frontier._hosts.known == {}
+    frontier.discover(links(link(key=3)), NOW + 8)
+    assert frontier.next_ready(NOW + 8) == NOW + 9, "the clock was kept in the record"
+
+
+def test_unused_urls_and_retries_come_back(opened):
+    frontier = opened(politeness={"retry_wait_factor": 2.0})
+    frontier.discover(links(*(link(key=key) for key in (1, 2, 3))), NOW)
+    lease(frontier)
+    retries = RetryLater(1, Kind.TIMEOUT, None, 30.0), RetryLater(77, Kind.TIMEOUT, None, 30.0)
+    frontier.report([report("a.example", NOW + 1, unused=(3, 88), retries=retries)], NOW)
+    assert (frontier.queued, frontier.due, frontier.leased) == (1, 1, 1)
+    assert keys_of(lease(frontier, NOW + 59)) == [3]
+    frontier.report([report("a.example", NOW + 59)], NOW + 59)
+    assert frontier.next_ready(NOW + 59) == NOW + 60
+    again = lease(frontier, NOW + 60).hosts[0].urls[0]
+    assert (again.key, again.attempt) == (1, 1)
+    frontier.check()
+    frontier.report([report("a.example", NOW + 61, unused=(1,))], NOW + 61)
+    assert frontier.due == 1
+    again = lease(frontier, NOW + 61).hosts[0].urls[0]
+    assert (again.key, again.attempt) == (1, 1)
+    frontier.report([report("a.example", NOW + 62, retries=retries)], NOW + 62)
+    frontier = opened(NOW + 300)
+    assert (frontier.queued, frontier.due) == (2, 1)
+    found = {url.key: url.attempt for url in lease(frontier, NOW + 400).hosts[0].urls}
+    assert found == {1: 2, 2: 0, 3: 0}
+
+
+def test_retries_that_are_due_do_not_pass_the_leases_limit(opened):
+    frontier = opened(politeness={"delay": 0})
+    frontier.discover(links(*(link(key=key) for key in range(4))), NOW)
+    lease(frontier)
+    retries = tuple(RetryLater(key, Kind.TIMEOUT, None, 1.0 + key) for key in range(4))
+    frontier.report([report("a.example", NOW, retries=retries)], NOW)
+    assert frontier.next_ready(NOW) == NOW + 1
+    assert keys_of(lease(frontier, NOW + 3, urls=2)) == [0, 1]
+    frontier.report([report("a.example", NOW + 3)], NOW + 3)
+    assert keys_of(lease(frontier, NOW + 3)) == [2]
+    frontier.check()
+
+
+def test_a_waiting_url_found_nearer_is_improved_where_it_is(opened):
+    frontier = opened()
+    frontier.discover(links(link(depth=5)), NOW)
+    lease(frontier)
+    frontier.report(
+        [report("a.example", NOW, retries=(RetryLater(1, Kind.TIMEOUT, None, 9.0),))], NOW
+    )
+    frontier.discover(links(link(depth=1, priority=3)), NOW)
+    frontier.check()
+    url = lease(frontier, NOW + 9).hosts[0].urls[0]
+    assert (url.depth, url.priority, url.attempt) == (1, 3, 1)
+
+
+def test_a_lost_lease_gives_everything_back_and_the_host_waits(opened):
+    frontier = opened(politeness={"delay": 4.0})
+    frontier.discover(links(*(link(key=key) for key in (1, 2))), NOW)
+    given = lease(frontier)
+    frontier.abandon([*keys_of(given), 99])
+    frontier.release(["a.example", "b.example"], NOW + 10)
+    frontier.release(["a.example"], NOW + 20)
+    assert frontier.next_ready(NOW) == NOW + 14
+    assert keys_of(lease(frontier, NOW + 14)) == [1, 2]
+
+
+def test_an_incident_holds_the_host_back_and_the_last_one_gives_it_up(opened):
+    frontier = opened(politeness={"incidents_before_giving_up": 2, "backoff_base": 100.0})
+    frontier.discover(links(link(key=1), link(key=2)), NOW)
+    now = NOW
+    for number in range(2):
+        given = lease(frontier, now, urls=1)
+        retry = RetryLater(given.hosts[0].urls[0].key, Kind.CONNECT_ERROR, None, 1.0)
+        incident = Incident(Kind.CONNECT_ERROR, None, None)
+        frontier.report(
+            [report("a.example", now, successes=0, incident=incident, retries=(retry,))], now
+        )
+        frontier.check()
+        if number == 0:
+            assert now + 75 <= frontier.next_ready(now) <= now + 100
+            now += 100
+    assert lease(frontier, now + 9999) is None
+    assert frontier.next_ready(now) == now
+    assert frontier.stats(now).hosts_given_up == 1
+    assert frontier.hopeless(0) == []
+    [(host, kind, reason)] = frontier.hopeless(1)
+    assert (host.host, kind, len(host.urls)) == ("a.example", Kind.GAVE_UP, 1)
+    assert reason == "the host was given up after 2 incidents"
+    frontier = opened(now)
+    [(host, _, _)] = frontier.hopeless(9)
+    assert {url.key for url in host.urls} == {1, 2}
+    assert frontier.hopeless(9) == []
+    frontier.settle(
+        settled(*(row(host, url, "gave_up", status=None) for url in host.urls)),
+        now,
+        counters={},
+        mark=1,
+    )
+    assert frontier.idle
+    frontier.discover(links(link(key=3)), now)
+    [(host, kind, _)] = frontier.hopeless(9)
+    assert [url.key for url in host.urls] == [3]
+    assert frontier.counters == {"hosts_given_up": 1}
+
+
+def test_a_robots_txt_that_cannot_be_had_gives_the_host_up_in_its_own_way(opened):
+    frontier = opened(politeness={"incidents_before_giving_up": 1})
+    frontier.discover(links(link(key=1)), NOW)
+    lease(frontier)
+    origin = "https://a.example"
+    frontier.report(
+        [report("a.example", NOW, successes=0, robots_failure=origin, unused=(1,))], NOW
+    )
+    [(_, kind, reason)] = frontier.hopeless(5)
+    assert kind is Kind.ROBOTS_UNREACHABLE
+    assert reason == "robots.txt could not be had in 1 attempts"
+
+
+def test_robots_records_are_leased_until_they_expire_and_their_delay_counts(opened):
+    frontier = opened(politeness={"delay": 1.0})
+    frontier.discover(links(*(link(key=key) for key in range(40))), NOW)
+    lease(frontier, urls=1)
+    record = RobotsRecord(
+        "https://a.example", parse(b"User-agent: *\nCrawl-delay: 10", "raycrawl").pack(), NOW + 70
+    )
+    frontier.report([report("a.example", NOW, robots=(record,))], NOW)
+    [host] = lease(frontier, NOW + 10, seconds=35.0).hosts
+    assert host.robots == (record,)
+    assert (host.delay, len(host.urls)) == (1.0, 4)
+    frontier.release(["a.example"], NOW + 50)
+    assert frontier.next_ready(NOW + 50) == NOW + 60
+    [host] = lease(frontier, NOW + 70).hosts
+    assert host.robots == ()
+    frontier = opened(NOW + 71, politeness={"delay": 1.0})
+    assert frontier.next_ready(NOW + 71) == NOW + 81, "the crawl-delay was kept"
+
+
+def test_settling_writes_the_record_counters_and_mark_in_one_go(opened):
+    frontier = opened()
+    frontier.discover(links(link(key=1)), NOW)
+    [host] = lease(frontier).hosts
+    done = row(
+        host, host.urls[0], fetched_at=NOW + 1, content_digest=b"digest", etag='"e"', last_modified="Mon", wire_bytes=5
+    )  # fmt: skip
+    for _ in range(2):
+        frontier.settle(settled(done), NOW + 2, counters={"pages": 1}, mark=7)
+    frontier.settle(settled(done | {"visit": -1}), NOW + 2, counters={}, mark=3)
+    frontier.report([report("a.example", NOW)], NOW)
+    stats = frontier.stats(NOW)
+    assert (stats.counters, stats.urls_known, frontier.mark) == ({"pages": 2}, 1, 7)
+    frontier = opened()
+    assert (frontier.counters, frontier.mark, frontier.fresh, frontier.idle) == (
+        {"pages": 2},
+        7,
+        False,
+        True,
+    )
+    value = frontier._store.urls.get(host_prefix(7, "a.example") + pack_key(1))
+    assert unpack_url(value) == Done(0, NOW + 1, 200, b"digest", b'"e"', b"Mon")
+    assert frontier.discover(links(link(key=1, depth=0)), NOW)["known"] == 1
+
+
+def test_a_row_of_an_earlier_visit_does_not_end_a_later_one(opened):
+    frontier = opened()
+    frontier.discover(links(link(key=1)), NOW)
+    [host] = lease(frontier).hosts
+    early = settled(row(host, host.urls[0]) | {"visit": -1})
+    frontier.settle(early, NOW, counters={}, mark=1)
+    assert frontier.leased == 1
+    frontier.abandon([1])
+    frontier.settle(early, NOW, counters={}, mark=1)
+    assert frontier.queued == 1
+    frontier.settle(settled(row(host, host.urls[0])), NOW, counters={}, mark=1)
+    assert frontier.idle
+
+
+def test_the_last_visit_in_a_batch_is_kept(opened):
+    frontier = opened()
+    rows = [link(key=1)]
+    frontier.discover(links(*rows), NOW)
+    [host] = lease(frontier).hosts
+    first = row(host, host.urls[0], fetched_at=1.0)
+    frontier.restore(
+        settled(first, first | {"visit": 2, "fetched_at": 2.0}, first), NOW, counters={}, mark=1
+    )
+    frontier.restore(settled(first | {"visit": 3, "fetched_at": 3.0}), NOW, counters={}, mark=1)
+    value = frontier._store.urls.get(host_prefix(7, "a.example") + pack_key(1))
+    assert (unpack_url(value).visit, unpack_url(value).fetched_at) == (3, 3.0)
+
+
+def test_the_journal_restores_an_empty_frontier(opened, tmp_path):
+    frontier = opened(politeness={"delay": 5.0})
+    frontier.discover(links(link(key=1), link(key=2), link("b.example", 3)), NOW)
+    rows = rows_of(lease(frontier))
+    frontier = Frontier(
+        tmp_path / "other", config(politeness={"delay": 5.0}), rng=random.Random(1), now=NOW
+    )
+    assert frontier.fresh
+    frontier.discover(links(link("c.example", 4)), NOW)
+    for _ in range(2):
+        frontier.restore(rows, NOW + 100, counters={}, mark=4)
+        frontier.check()
+        assert frontier.stats(NOW).urls_known == 4
+    counts = frontier.discover(links(link(key=2), link("b.example", 3), link("b.example", 5)), NOW)
+    assert (counts["known"], counts["new"]) == (2, 1)
+    assert lease(frontier, NOW + 104) is None, "any host may have been asked just before"
+    assert sorted(keys_of(lease(frontier, NOW + 105))) == [4, 5]
+    frontier.close()
+
+
+def test_rows_of_queued_and_waiting_urls_take_them_out(opened):
+    frontier = opened()
+    frontier.discover(links(*(link(key=key) for key in (1, 2, 3))), NOW)
+    given = lease(frontier)
+    frontier.report(
+        [
+            report(
+                "a.example", NOW, unused=(2, 3), retries=(RetryLater(1, Kind.TIMEOUT, None, 9.0),)
+            )
+        ],
+        NOW,
+    )
+    frontier.restore(rows_of(given), NOW, counters={}, mark=1)
+    assert frontier.idle
+    assert frontier.next_ready(NOW) is None
+
+
+def test_no_host_is_asked_just_after_a_restart(opened):
+    frontier = opened(politeness={"delay": 5.0, "hosts": {"b.example": {"delay": 1.0}}})
+    frontier.discover(links(link(key=1), link("b.example", 2)), NOW)
+    frontier.set_epoch(2)
+    lease(frontier)
+    frontier = opened(NOW + 1, politeness={"delay": 5.0, "hosts": {"b.example": {"delay": 1.0}}})
+    assert (frontier.queued, frontier.leased, frontier.epoch) == (2, 0, 2)
+    with pytest.raises(FencedError):
+        frontier.set_epoch(1)
+    assert lease(frontier, NOW + 1.9) is None
+    assert [host.host for host in lease(frontier, NOW + 2).hosts] == ["b.example"]
+    assert [host.host for host in lease(frontier, NOW + 6).hosts] == ["a.example"]
+
+
+def test_budgets_refuse_links_and_give_back_what_was_no_page(opened):
+    budget = {"pages_per_host": 2, "pages_per_site": 3}
+    frontier = opened(budget=budget)
+    found = [link("a.x", 1, site="x"), link("a.x", 2, site="x"), link("a.x", 3, site="x"), link("b.x", 4, site="x"),
+             link("b.x", 5, site="x"), link("c.x", 6, site="x"), link("a.y", 7, site="y")]  # fmt: skip
+    assert frontier.discover(links(*found), NOW) == {
+        "new": 4,
+        "known": 0,
+        "budget_host": 1,
+        "budget_site": 2,
+    }
+    assert frontier.discover(links(found[5]), NOW) == {
+        "new": 0,
+        "known": 0,
+        "budget_host": 0,
+        "budget_site": 1,
+    }
+    frontier.check()
+    given = lease(frontier)
+    hosts = {host.host: host for host in given.hosts}
+    frontier.settle(rows_of(given), NOW, counters={}, mark=0)
+    frontier = opened(budget=budget)
+    assert frontier.discover(links(found[2], found[4]), NOW)["new"] == 0
+    other = row(hosts["a.x"], hosts["a.x"].urls[0], "redirect") | {"key": 50}
+    frontier.restore(settled(other), NOW, counters={}, mark=1)
+    assert frontier.discover(links(found[4]), NOW)["budget_site"] == 1
+
+
+def test_a_redirect_frees_its_place_in_the_budget(opened):
+    frontier = opened(budget={"pages_per_host": 1, "pages_per_site": 1})
+    frontier.discover(links(link(key=1)), NOW)
+    frontier.settle(rows_of(lease(frontier), "redirect"), NOW, counters={}, mark=0)
+    assert frontier.discover(links(link(key=2), link(key=3)), NOW)["new"] == 1
+
+
+def test_a_bloom_hit_alone_never_drops_a_link(opened):
+    frontier = opened(frontier={"bloom_capacity": 50, "bloom_false_positive_rate": 0.9})
+    keys = [random.Random(key).getrandbits(62) for key in range(2000)]
+    total = sum(
+        frontier.discover(links(*(link(key=key) for key in keys[start : start + 100])), NOW)["new"]
+        for start in range(0, 2000, 100)
+    )
+    assert total == 2000
+    stats = frontier.stats(NOW)
+    assert 0.3 < stats.bloom_measured_fp_rate < 0.9
+    assert stats.queued == stats.urls_known == 2000
+    assert (stats.hosts_ready, stats.hosts_waiting, stats.hosts_leased) == (1, 0, 0)
+    assert 0 < stats.bloom_fill <= 1
+
+
+def test_the_first_url_with_some_content_is_told(opened):
+    frontier = opened()
+    assert frontier.first_with([b"d" * 16, b"d" * 16], [1, 2], ["u1", "u2"]) == [None, "u1"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["urls", "queue"])
+def test_damaged_state_is_found_at_the_start_and_can_be_replaced_at_once(tmp_path, family):
+    path = tmp_path / "state"
+    frontier = Frontier(path, config(), rng=random.Random(1), now=NOW)
+    frontier.discover(links(*(link(key=key) for key in range(20_000))), NOW)
+    getattr(frontier._store, family)._table.flush(True)
+    frontier.close()
+    table = max(path.glob("*.sst"), key=lambda file: file.stat().st_size)
+    octets = bytearray(table.read_bytes())
+    octets[len(octets) // 2 : len(octets) // 2 + 64] = b"\xaa" * 64
+    table.write_bytes(octets)
+    try:
+        Frontier(path, config(), rng=random.Random(1), now=NOW)
+    except StateError:  # and while its traceback lives, which must not hold the database's lock
+        shutil.rmtree(path)
+        Frontier(path, config(), rng=random.Random(1), now=NOW).close()
+    else:
+        pytest.fail("the damage was not noticed")
+
+
+def test_a_retry_that_was_settled_meanwhile_makes_nobody_ready(opened):
+    frontier = opened()
+    frontier.discover(links(link(key=1), link(key=2)), NOW)
+    given = lease(frontier)
+    [host] = given.hosts
+    retries = RetryLater(1, Kind.TIMEOUT, None, 5.0), RetryLater(2, Kind.TIMEOUT, None, 50.0)
+    frontier.report([report("a.example", NOW, retries=retries)], NOW)
+    frontier.settle(settled(row(host, host.urls[0])), NOW, counters={}, mark=1)
+    assert repr(frontier._hosts.known["a.example"]) == "<Host a.example 0 queued, 1 due, 0 leased>"
+    assert frontier.next_ready(NOW) == NOW + 5
+    assert lease(frontier, NOW + 5) is None
+    assert frontier.next_ready(NOW + 5) == NOW + 50
+    assert keys_of(lease(frontier, NOW + 50)) == [2]

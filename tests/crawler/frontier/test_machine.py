@@ -1,0 +1,236 @@
+"""The frontier against a model of what became of every URL, with crashes in between; and against the servers' logs."""
+
+import random
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.lease import Incident, RetryLater, RobotsRecord
+from crawler.frontier.records import Live, unpack_url
+from crawler.outcomes import Kind
+from crawler.robots.rules import parse
+from tests.crawler.frontier.builders import config, link, links, report, row, settled
+
+HOSTS = ("a.example", "b.example", "c.example")
+OWN_DELAY = {"a.example": 2.0, "b.example": 0.5, "c.example": 2.0}
+EPSILON = 1e-6
+CONFIG = config(
+    politeness={
+        "delay": 2.0, "hosts": {"b.example": {"delay": 0.5}}, "incidents_before_giving_up": 3, "backoff_base": 4.0,
+        "backoff_cap": 20.0,
+    },
+    frontier={"bloom_capacity": 8},
+    runtime={"urls_per_host": 3},
+)  # fmt: skip
+
+
+class FrontierMachine(RuleBasedStateMachine):
+    """`state`: key to "queued", "leased" or "settled". `lent`: host to its lease. `fetched`: leased and answered."""
+
+    def __init__(self):
+        super().__init__()
+        self.directory = tempfile.TemporaryDirectory()
+        self.now = 1_000_000.0
+        self.state, self.attempt, self.lent, self.fetched = {}, {}, {}, {}
+        self.last_end = {}
+        self.settled_rows = 0
+        self.mark = 0
+        self.open()
+
+    def open(self):
+        self.frontier = Frontier(
+            Path(self.directory.name), CONFIG, rng=random.Random(1), now=self.now
+        )
+
+    def teardown(self):
+        self.frontier.close()
+        self.directory.cleanup()
+
+    def contact(self, host, start):
+        """One request; the server's log must show the delay."""
+        assert start >= self.last_end.get(host, 0.0) + OWN_DELAY[host] - EPSILON, (host, start)
+        self.last_end[host] = start + 0.1
+
+    @rule(
+        found=st.lists(
+            st.tuples(
+                st.sampled_from(HOSTS), st.integers(1, 9), st.integers(0, 5), st.integers(0, 255)
+            ),
+            max_size=12,
+        )
+    )
+    def discover(self, found):
+        rows = [
+            link(host, HOSTS.index(host) * 100 + key, depth=depth, priority=priority)
+            for host, key, depth, priority in found
+        ]
+        counts = self.frontier.discover(links(*rows), self.now)
+        new = {found["key"] for found in rows} - set(self.state)
+        assert counts == {
+            "new": len(new),
+            "known": len(rows) - len(new),
+            "budget_host": 0,
+            "budget_site": 0,
+        }
+        self.state |= dict.fromkeys(new, "queued")
+        self.attempt |= dict.fromkeys(new, 0)
+
+    @rule(seconds=st.floats(1.0, 10.0), hosts=st.integers(1, 3), urls=st.integers(1, 6))
+    def lease(self, seconds, hosts, urls):
+        ready = self.frontier.next_ready(self.now) == self.now
+        given_up = bool(self.frontier._places.given_up)
+        lease = self.frontier.lease(
+            self.now, deadline=self.now + seconds, max_hosts=hosts, max_urls=urls
+        )
+        assert (lease is not None) == ready or given_up, (lease, ready)
+        if lease is None:
+            return
+        assert 1 <= len(lease.hosts) <= hosts
+        assert lease.size <= urls
+        for host in lease.hosts:
+            assert host.host not in self.lent
+            assert host.not_before <= self.now
+            assert 1 <= len(host.urls) <= max(1, 1 + seconds / host.delay)
+            self.lent[host.host] = host
+            self.hand_out(host)
+
+    def hand_out(self, host):
+        for url in host.urls:
+            assert self.state[url.key] == "queued"
+            assert url.attempt == self.attempt[url.key]
+            self.state[url.key] = "leased"
+
+    @precondition(lambda self: self.lent)
+    @rule(
+        data=st.data(),
+        trouble=st.sampled_from(["", "", "incident", "robots", "retry_after", "retries"]),
+        rules=st.booleans(),
+    )
+    def serve(self, data, trouble, rules):
+        host = self.lent.pop(data.draw(st.sampled_from(sorted(self.lent))))
+        tried = data.draw(st.integers(0, len(host.urls)))
+        start = max(self.now, host.not_before)
+        for _ in range(tried):
+            self.contact(host.host, start)
+            start = self.last_end[host.host] + host.delay
+        self.now = max(self.now, self.last_end.get(host.host, 0.0))
+        answered, unused = list(host.urls[:tried]), [url.key for url in host.urls[tried:]]
+        retries = []
+        if trouble == "retries" and answered:
+            failed = answered.pop()
+            retries.append(RetryLater(failed.key, Kind.TIMEOUT, None, 5.0))
+            self.state[failed.key] = "queued"
+            self.attempt[failed.key] += 1
+        waits = {"incident": None, "retry_after": 7.0}
+        incident = Incident(Kind.HTTP_ERROR, 503, waits[trouble]) if trouble in waits else None
+        robots = (
+            RobotsRecord(f"https://{host.host}", parse(b"", "raycrawl").pack(), self.now + 50.0),
+        )
+        end = report(
+            host.host,
+            self.last_end.get(host.host, self.now - host.delay) + host.delay,
+            ended_at=self.last_end[host.host] if tried else None,
+            successes=len(answered),
+            robots=robots if rules else (),
+            robots_failure=f"https://{host.host}" if trouble == "robots" else None,
+            incident=incident,
+            unused=tuple(unused),
+            retries=tuple(retries),
+        )
+        self.frontier.report([end], self.now)
+        self.state |= dict.fromkeys(unused, "queued")
+        self.fetched |= {url.key: row(host, url, fetched_at=self.now) for url in answered}
+
+    @precondition(lambda self: self.fetched)
+    @rule(data=st.data(), again=st.booleans())
+    def settle(self, data, again):
+        keys = data.draw(st.lists(st.sampled_from(sorted(self.fetched)), unique=True, min_size=1))
+        rows = [self.fetched.pop(key) for key in keys]
+        self.mark += 1
+        for _ in range(2 if again else 1):
+            self.frontier.settle(settled(*rows, *rows), self.now, counters={}, mark=self.mark)
+        self.frontier.settle(settled(), self.now, counters={"rows": len(rows)}, mark=0)
+        self.settled_rows += len(rows)
+        self.state |= dict.fromkeys(keys, "settled")
+
+    @precondition(lambda self: self.fetched)
+    @rule(data=st.data())
+    def lose_batch(self, data):
+        keys = data.draw(st.lists(st.sampled_from(sorted(self.fetched)), unique=True, min_size=1))
+        for key in keys:
+            del self.fetched[key]
+        self.frontier.abandon([*keys, 999_999])
+        self.state |= dict.fromkeys(keys, "queued")
+
+    @precondition(lambda self: self.lent)
+    @rule(data=st.data())
+    def lose_lease(self, data):
+        name = data.draw(st.sampled_from(sorted(self.lent)))
+        host = self.lent.pop(name)
+        self.contact(name, max(self.now, self.last_end.get(name, 0.0) + host.delay))
+        self.now = max(self.now, self.last_end[name])
+        keys = [url.key for url in host.urls]
+        self.frontier.abandon(keys)
+        self.frontier.release([name, "unknown.example"], self.now)
+        self.state |= dict.fromkeys(keys, "queued")
+
+    @rule(limit=st.integers(0, 5))
+    def hopeless(self, limit):
+        ended = self.frontier.hopeless(limit)
+        assert sum(len(host.urls) for host, _, _ in ended) <= limit
+        for host, kind, reason in ended:
+            assert kind in {Kind.GAVE_UP, Kind.ROBOTS_UNREACHABLE}
+            assert reason
+            self.hand_out(host)
+            self.fetched |= {url.key: row(host, url, kind) for url in host.urls}
+
+    @rule(seconds=st.floats(0.0, 30.0))
+    def advance(self, seconds):
+        self.now += seconds
+
+    @rule()
+    def crash(self):
+        for name in self.lent:
+            self.contact(name, max(self.now, self.last_end.get(name, 0.0) + OWN_DELAY[name]))
+            self.now = max(self.now, self.last_end[name])
+        self.frontier.close()
+        self.state |= {key: "queued" for key, state in self.state.items() if state == "leased"}
+        self.lent, self.fetched = {}, {}
+        self.open()
+
+    @invariant()
+    def agrees(self):
+        self.frontier.check()
+        by_state = {name: {key for key, state in self.state.items() if state == name} for name in
+                    ("queued", "leased", "settled")}  # fmt: skip
+        assert set(self.frontier._queues.leased) == by_state["leased"]
+        assert self.frontier.queued + self.frontier.due == len(by_state["queued"])
+        assert self.frontier.idle == (not by_state["queued"] and not by_state["leased"])
+        live, done = set(), set()
+        for key, value in self.frontier._store.urls.scan(b""):
+            number = int.from_bytes(key[-8:], "big", signed=True)
+            (live if isinstance(unpack_url(value), Live) else done).add(number)
+        assert live == by_state["queued"] | by_state["leased"]
+        assert done == by_state["settled"]
+        assert self.frontier.mark == self.mark
+        assert self.frontier.counters.get("rows", 0) == self.settled_rows
+
+    @invariant()
+    def says_when(self):
+        """Whoever sleeps until `next_ready` neither waits for ever nor turns in circles."""
+        ready = self.frontier.next_ready(self.now)
+        free = {key for key, state in self.state.items() if state == "queued"}
+        lent = {100 * HOSTS.index(name) for name in self.lent}
+        waiting = {key for key in free if key // 100 * 100 not in lent}
+        assert (ready is None) == (not waiting)
+
+
+FrontierMachine.TestCase.settings = settings(
+    max_examples=40, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+)
+TestFrontierMachine = pytest.mark.slow(FrontierMachine.TestCase)

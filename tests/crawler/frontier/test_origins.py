@@ -1,0 +1,41 @@
+import pytest
+
+from crawler.frontier.host import Host
+from crawler.frontier.lease import RobotsRecord
+from crawler.frontier.origins import Origins, origin_of
+from crawler.frontier.politeness import Clock
+from crawler.frontier.records import HostRecord
+from crawler.frontier.store import Store
+from crawler.robots.rules import parse
+
+HTTPS, PORT = "https://a.example", "https://a.example:8443"
+
+
+@pytest.mark.parametrize(
+    ("url", "origin"),
+    [
+        ("https://a.example/x/y?z=//w", HTTPS),
+        ("https://a.example:8443/", PORT),
+        ("http://[::1]:80/a", "http://[::1]:80"),
+        ("https://a.example", HTTPS),
+    ],
+)
+def test_origin_of(url, origin):
+    assert origin_of(url) == origin
+
+
+def test_records_are_kept_by_origin_and_given_out_until_they_expire(tmp_path):
+    store = Store(tmp_path, block_cache=1 << 20, write_buffer=1 << 20)
+    origins, host = Origins(store), Host(7, "a.example", HostRecord("a.example", 0, Clock(), None))
+    slow = parse(b"User-agent: *\nCrawl-delay: 7\nDisallow: /x\n", "raycrawl").pack()
+    open_to_all = parse(b"", "raycrawl").pack()
+    records = RobotsRecord(HTTPS, slow, 50.0), RobotsRecord(PORT, open_to_all, 60.0)
+    batch = store.batch()
+    assert origins.save(batch, host, ()) is None
+    assert origins.save(batch, host, records[1:]) == 0.0
+    assert origins.save(batch, host, records) == 7.0
+    store.write(batch)
+    assert origins.load(host, [HTTPS, PORT, "http://a.example"], 49.0) == records
+    assert origins.load(host, [HTTPS, PORT], 50.0) == records[1:]
+    assert origins.load(host, [PORT], 60.0) == ()
+    store.close()

@@ -1,0 +1,232 @@
+"""Encodings: what a header declares, what a body shows, and that any body has a text."""
+
+import base64
+import codecs
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.page.charset import declared_charset, decode, encoding_name, sniff
+from crawler.page.labels import CODECS, ENCODINGS, LABELS
+from crawler.page.prescan import meta_label
+from tests.shared import need
+
+
+def octets(value):
+    if isinstance(value, dict):
+        if "$bytes" in value:
+            return value["$bytes"].encode("latin-1")
+        return base64.b64decode(value["$bytes_b64"])
+    return value
+
+
+def same_codec(name, codec):
+    """Both name one Python codec; w3lib and Python know only a reading of GBK as gb18030, as this table does."""
+    if name is None or codec is None:
+        return name is codec
+    return codecs.lookup(CODECS[name]).name == codecs.lookup(codec).name
+
+
+def w3lib(function):
+    cases = json.loads(need("urls/w3lib_cases.json").read_text())["cases"]
+    found = [case for case in cases if case["fn"] == f"w3lib.encoding.{function}"]
+    assert found
+    return found
+
+
+def test_every_label_of_the_standard_is_known_by_its_encoding():
+    for group in json.loads(need("encodings/encodings_labels.json").read_text()):
+        for encoding in group["encodings"]:
+            for label in encoding["labels"]:
+                assert LABELS[label] == encoding["name"].lower()
+
+
+def test_every_encoding_has_a_codec_that_python_knows():
+    for codec in CODECS.values():
+        codecs.lookup(codec)
+    assert set(ENCODINGS) <= set(CODECS)
+
+
+def test_labels_are_stripped_and_have_no_case():
+    assert encoding_name(" \tLATIN1\n") == "windows-1252"
+    assert encoding_name("latin 1") is None
+
+
+def test_w3lib_header_cases():
+    for case in w3lib("http_content_type_encoding"):
+        header = case["args"][0].removeprefix("Content-Type:")
+        assert same_codec(declared_charset(header), case["expected"]), case
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (None, None),
+        ("", None),
+        ("text/html;;charset=utf-8", "utf-8"),
+        ("text/html; charset", None),
+        ("text/html; charset=nonsense; charset=koi8-r", "koi8-r"),
+        ('text/html; charset="win\\dows-1251"', None),
+        ("text/html; charset=hz-gb-2312", "replacement"),
+    ],
+)
+def test_declared_charset(header, expected):
+    assert declared_charset(header) == expected
+
+
+@pytest.mark.parametrize("part", [";", "; ", "; a", '; charset="', "; charset=x", " ", '\\"'])
+def test_a_long_header_takes_no_time(part):
+    """64 KB is what the fetcher lets through; the test's time limit is the assertion (it was minutes once)."""
+    assert declared_charset("text/html" + part * (65536 // len(part))) is None
+
+
+# w3lib looks further than the standard's prescan, and less far where a body has begun.
+W3LIB_BODY_DIFFERENCES = {
+    "< meta http-equiv": "a space after `<` makes it text (HTML 13.2.5.6)",
+    "this isn't searched": "the prescan does not stop at the body",
+    "Fake-Content-Type-Header": "the pragma must be content-type",
+    "httpequiv": "the attribute must be http-equiv",
+}
+
+
+def test_w3lib_body_cases():
+    differences = 0
+    for case in w3lib("html_body_declared_encoding"):
+        body = octets(case["args"][0])
+        body = body if isinstance(body, bytes) else body.encode()
+        guessed = sniff(body, None)
+        if any(text.encode() in body for text in W3LIB_BODY_DIFFERENCES):
+            differences += 1
+        else:
+            assert same_codec(guessed, case["expected"] or "utf-8"), case
+    assert differences == 7
+
+
+def test_w3lib_text_cases():
+    for case in w3lib("html_to_unicode"):
+        header, body = (octets(value) for value in case["args"])
+        charset = sniff(body, header and header.removeprefix("Content-Type:"))
+        encoding, text = case["expected"]
+        assert decode(body, charset) == text
+        if (
+            b"< meta" not in body and encoding != "ascii"
+        ):  # as above; and a parameter that is not ours
+            assert same_codec(charset, encoding), case
+
+
+def test_w3lib_decoding_cases():
+    seen = 0
+    for case in w3lib("to_unicode"):
+        body, label = (octets(value) for value in case["args"])
+        if name := encoding_name(label):  # "gb18030_2000" is Python's word, not the web's
+            seen += 1
+            assert decode(body, name) == case["expected"], case
+    assert seen == 14
+
+
+def test_html5lib_prescans():
+    cases = json.loads(need("html/html5lib-tests/encoding_cases.json").read_text())["cases"]
+    assert len(cases) == 82
+    for case in cases:
+        body = case["data_latin1"].encode("latin-1")
+        expected = case["encoding"].lower()
+        found = sniff(body, None)
+        # What declares nothing and is valid UTF-8 is taken as UTF-8, where a browser may take its locale's encoding.
+        assert found == expected or (expected, found) == ("windows-1252", "utf-8"), case
+        if found == "utf-8" and expected == "windows-1252":
+            assert meta_label(body) is None
+
+
+def test_encoding_sniffer_fixtures():
+    folder = need("encodings/html-encoding-sniffer/test/fixtures")
+    files = sorted(folder.rglob("*.html"))
+    assert len(files) == 16
+    for file in files:
+        body = file.read_bytes()
+        expected = "utf-8" if file.parent.name == "utf" else file.stem.split("_")[-1].lower()
+        found = sniff(body, None)
+        # ASCII throughout: windows-1252 and UTF-8 read it alike.
+        assert found == expected or (body.isascii() and found == "utf-8"), file.name
+
+
+@pytest.mark.parametrize(
+    ("body", "header", "expected"),
+    [
+        (b"\xff\xfea\0", "text/html; charset=utf-8", "utf-16le"),
+        (b"\xff\xfe\0\0a\0\0\0", None, "utf-32le"),
+        (b"\0<\0h", "text/html; charset=utf-16", "utf-16be"),
+        (b"<\0h\0", "text/html; charset=utf-16", "utf-16le"),
+        (b"\0", "text/html; charset=utf-16", "utf-16le"),
+        (b"<?xml version='1.0' encoding='koi8-r'?><html>", None, "koi8-r"),
+        (b"<?xml version='1.0' encoding='UTF-16'?><html>", None, "utf-8"),
+        (b"<?xml version='1.0' encoding='none'?><html>", None, "utf-8"),
+        (b"<p>" + b" " * 2000 + b"<meta charset=koi8-r>", None, "koi8-r"),
+        (b"<p>" + b" " * 2000 + b"charset", None, "utf-8"),
+        ("cut inside a characté".encode()[:-1], None, "utf-8"),
+        (b"\xa9", None, "windows-1252"),
+        (b"", None, "utf-8"),
+    ],
+)
+def test_sniff(body, header, expected):
+    assert sniff(body, header) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Широкая электрификация южных губерний даст мощный толчок подъёму хозяйства. " * 3,
+            "windows-1251",
+        ),
+        ("いろはにほへと ちりぬるを わかよたれそ つねならむ ひらがなの文章です。" * 3, "shift_jis"),
+    ],
+)
+def test_undeclared_legacy_pages_are_guessed(text, expected):
+    body = b"<p>" + text.encode(CODECS[expected])
+    assert sniff(body, "text/html") == expected
+
+
+def test_bytes_that_fit_no_encoding_well_are_windows_1252():
+    assert sniff(bytes(range(128, 256)) * 20, None) in CODECS
+
+
+@pytest.mark.parametrize(
+    ("body", "charset", "text"),
+    [
+        (b"\x81\x93", "windows-1252", "\x81“"),
+        (b"\xaa", "windows-1253", "\ufffd"),
+        (b"\x80\xff", "gb18030", "€\ufffd"),
+        (b"\xe2\x28", "utf-8", "\ufffd("),
+        (b"anything", "replacement", "\ufffd"),
+        (b"", "replacement", ""),
+        (b"\xe9", "no such encoding", "é"),
+        (b"\xef\xbb\xbfx", "utf-8", "x"),
+    ],
+)
+def test_decode(body, charset, text):
+    assert decode(body, charset) == text
+
+
+def test_the_decoding_rule_is_for_decoding_only():
+    with pytest.raises(UnicodeEncodeError):
+        "ж".encode("cp1252", "raycrawl-whatwg")
+
+
+@given(st.binary(max_size=300), st.one_of(st.none(), st.text(max_size=60)))
+def test_every_body_has_an_encoding_and_a_text(body, header):
+    charset = sniff(body, header)
+    assert charset == "replacement" or charset in CODECS
+    decode(body, charset).encode("utf-8")
+
+
+@given(st.binary(max_size=80), st.sampled_from(sorted(CODECS)))
+def test_every_encoding_decodes_everything(body, charset):
+    decode(body, charset).encode("utf-8")
+
+
+@given(st.text(alphabet="<!->/metaMETAcharsetcontent='\" =;utf-8http-equiv\n", max_size=200))
+def test_the_prescan_ends(markup):
+    found = meta_label(markup.encode())
+    assert found is None or found in CODECS or found == "replacement"

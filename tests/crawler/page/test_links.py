@@ -1,0 +1,63 @@
+"""Resolving, counting, the encoding of queries, and which `<link>`s are pages."""
+
+import json
+
+import pytest
+
+from crawler.page.links import Links, leads_to_page
+from tests.shared import need
+
+
+def urls(hrefs, base="http://h.test/a/b?c", charset="utf-8", limit=100):
+    links = Links(base, charset, limit)
+    for href in hrefs:
+        links.add(href, "", "", "link")
+    return [link.url for link in links.links], links.unresolved
+
+
+def test_every_occurrence_is_a_link_or_counted():
+    found, unresolved = urls(
+        ["x", "x#y", "", "mailto:a@b", "http://[", "//o.test", "ftp://f.test/"], limit=3
+    )
+    assert found == ["http://h.test/a/x", "http://h.test/a/x", "http://h.test/a/b?c"]
+    assert unresolved == {"not_http": 2, "invalid_url": 1, "link_limit": 1}
+
+
+# The encoders of Python write two things that the standard's refuse; nobody sends them.
+REFUSED = {("iso-2022-jp", "\x0eA"), ("gb18030", "\ue5e5")}
+
+
+def test_web_platform_tests_of_queries_in_the_pages_encoding():
+    cases = [
+        case
+        for case in json.loads(need("urls/wpt/percent-encoding.json").read_text())
+        if "input" in case
+    ]
+    assert len(cases) == 7
+    for case in cases:
+        for charset, expected in case["output"].items():
+            if (charset, case["input"]) not in REFUSED:
+                found, _ = urls([f"/é?{case['input']}"], charset=charset)
+                assert found == [f"http://h.test/%C3%A9?{expected}"], (charset, case)
+
+
+@pytest.mark.parametrize("charset", ["utf-16le", "utf-32be", "replacement"])
+def test_queries_of_encodings_without_an_encoder_are_utf_8(charset):
+    assert urls(["?é"], charset=charset)[0] == ["http://h.test/a/b?%C3%A9"]
+
+
+@pytest.mark.parametrize(
+    ("rel", "media", "expected"),
+    [
+        ("next", "", True),
+        ("alternate", "text/html; charset=utf-8", True),
+        ("alternate", "application/rss+xml", False),
+        ("alternate stylesheet", "", False),
+        ("icon", "", False),
+        ("preload", "", False),
+        ("search", "application/opensearchdescription+xml", False),
+        ("nofollow license", "Application/XHTML+XML", True),
+    ],
+)
+def test_leads_to_page(rel, media, expected):
+    assert leads_to_page(rel.split(), media) is expected
