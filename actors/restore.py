@@ -1,9 +1,10 @@
 """A frontier from the journal: the rows since the state's mark, or, where there is no state, all rows there are."""
 
+from collections import Counter
 from collections.abc import Callable
 
 from actors.spec import ShardSpec
-from crawler.dataset.replay import replay
+from crawler.dataset.replay import Replayed, replay
 from crawler.frontier.frontier import Frontier
 from crawler.url.admit import Admission
 
@@ -11,21 +12,50 @@ from crawler.url.admit import Admission
 def restore(
     frontier: Frontier, spec: ShardSpec, slots: frozenset[int], clock: Callable[[], float]
 ) -> int:
-    """Brings a just opened frontier up to the journal; returns the number of rows read.
+    """Brings a just opened frontier up to the journal; returns the number of rows taken in.
 
-    With its state intact only this shard's own newer segments are read, and only for what they settle: their links were
-    acknowledged by their owners before the rows were written.
+    May be cut off at any point and begun again: what is settled already is passed over.
     """
     admission = Admission(spec.config, spec.seeds)
-    own = None if frontier.fresh else spec.number
-    after = -1 if frontier.fresh else frontier.mark
+    if frontier.whole:
+        return _catch_up(frontier, spec, admission, clock)
     rows = 0
-    for replayed in replay(
-        spec.output, admission, spec.config, shard=own, after=after, slots=slots
-    ):
+    for part in replay(spec.output, admission, spec.config, slots=slots):
         now = clock()
-        if frontier.fresh:
-            frontier.discover(replayed.links, now)
-        frontier.restore(replayed.settled, now, counters=replayed.counters, mark=after)
-        rows += replayed.rows
+        counts = frontier.discover(part.links, now)
+        frontier.first_with(
+            [content.digest for content in part.contents],
+            [content.key for content in part.contents],
+            [content.url for content in part.contents],
+        )
+        _take(frontier, part, counts, now)
+        rows += part.rows
+    frontier.set_whole()
     return rows
+
+
+def _catch_up(
+    frontier: Frontier, spec: ShardSpec, admission: Admission, clock: Callable[[], float]
+) -> int:
+    """Takes in what this shard wrote and did not settle before it ended.
+
+    The links of these rows are where they belong: their owners acknowledged them before the rows were written.
+    """
+    rows = 0
+    for part in replay(
+        spec.output,
+        admission,
+        spec.config,
+        shard=spec.number,
+        after=frontier.mark,
+        pending=frontier.pending,
+    ):
+        _take(frontier, part, {"known": part.links.num_rows}, clock())
+        rows += part.rows
+    return rows
+
+
+def _take(frontier: Frontier, part: Replayed, counts: dict[str, int], now: float) -> None:
+    counters = Counter(part.counters)
+    counters.update({f"links.{reason}": count for reason, count in counts.items()})
+    frontier.restore(part.settled, now, counters=counters, mark=frontier.mark)

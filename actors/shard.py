@@ -86,7 +86,7 @@ class Shard:
 
     async def _restore(self, frontier: Frontier) -> None:
         spec = self.spec
-        if frontier.fresh:
+        if not frontier.whole:
             # The rows of every shard name links of this one: all of them must be readable.
             await self._peers.seal()
         slots = Ring(spec.shards).slots_of(spec.number)

@@ -6,8 +6,6 @@ counts.
 
 from collections.abc import Hashable
 
-import pyarrow as pa
-
 
 class Recent:
     """The best depth from which each of about `capacity` links was sent on.
@@ -45,26 +43,3 @@ class Recent:
     def forget(self) -> None:
         """What was sent on may not have arrived."""
         self._young, self._old = {}, {}
-
-    def fresh(self, links: pa.RecordBatch) -> pa.RecordBatch:
-        """Links (schema LINKS) without those that are held, by key, and without repeats among them; notes nothing."""
-        here: dict[int, int] = {}
-        kept = []
-        for row, (key, depth) in enumerate(_keys(links)):
-            best = here.get(key)
-            if best is not None and best <= depth:
-                continue
-            here[key] = depth
-            if not self.holds(key, depth):
-                kept.append(row)
-        return links if len(kept) == links.num_rows else links.take(pa.array(kept, pa.int64()))
-
-    def arrived(self, links: pa.RecordBatch) -> None:
-        """Notes links (schema LINKS) whose arrival was acknowledged, by key."""
-        for key, depth in _keys(links):
-            if not self.holds(key, depth):
-                self.note(key, depth)
-
-
-def _keys(links: pa.RecordBatch) -> "zip[tuple[int, int]]":
-    return zip(links["key"].to_numpy().tolist(), links["depth"].to_numpy().tolist(), strict=True)

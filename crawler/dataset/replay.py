@@ -4,7 +4,7 @@ It reads only the columns it needs (never bodies or text), a row group at a time
 them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -18,6 +18,8 @@ from crawler.dataset.output import Output
 from crawler.dataset.selection import LinkColumns, Selector, Source, forbids_following
 from crawler.dataset.settled import COLUMNS, filtered, settled_of, slots_of, totals_of
 from crawler.errors import OutputError
+from crawler.frontier.lease import Content
+from crawler.frontier.store import slot_of_digest
 from crawler.outcomes import Kind
 from crawler.url.admit import Admission
 
@@ -50,6 +52,7 @@ class Replayed(NamedTuple):
 
     settled: pa.RecordBatch
     links: pa.RecordBatch
+    contents: list[Content]
     counters: dict[str, int]
     rows: int
     shard: int
@@ -64,9 +67,11 @@ def replay(
     shard: int | None = None,
     after: int = 0,
     slots: frozenset[int] | None = None,
+    pending: Callable[[pa.RecordBatch], list[bool]] | None = None,
 ) -> Iterator[Replayed]:
     """The sealed segments of one shard (those past sequence `after`), or of all, in order.
 
+    `pending`: which of some rows (SETTLED) are not settled yet; the others are passed over with all they give.
     `slots`: only outcomes and links of these; `None`: all. An open segment is not seen: its writer seals it first.
     What a row does not keep is not told: links of a page that were no URLs are not counted, and a target's `hops` are
     those that are certain (the row's own redirect, and one more if it was found by one).
@@ -76,7 +81,7 @@ def replay(
     for entry in manifest.entries(output, shard):
         if entry.sequence > after:
             for rows in _read(output, entry):
-                yield _replayed(rows, selector, entry, slots)
+                yield _replayed(rows, selector, entry, slots, pending)
 
 
 def _read(output: Output, entry: Entry) -> Iterator[pa.RecordBatch]:
@@ -92,22 +97,46 @@ def _read(output: Output, entry: Entry) -> Iterator[pa.RecordBatch]:
 
 
 def _replayed(
-    rows: pa.RecordBatch, selector: Selector, entry: Entry, slots: frozenset[int] | None
+    rows: pa.RecordBatch,
+    selector: Selector,
+    entry: Entry,
+    slots: frozenset[int] | None,
+    pending: Callable[[pa.RecordBatch], list[bool]] | None,
 ) -> Replayed:
+    contents = _contents(rows, slots)
     at = slots_of(rows["site"])
-    if slots is None:
-        own = _links(rows, selector)
-        links = own.batch()
-    else:
+    others = rows.slice(0, 0)
+    if slots is not None:
         here = pc.is_in(at, pa.array(sorted(slots), pa.uint16()))
-        others = _links(rows.filter(pc.invert(here)), selector)
-        rows, at = rows.filter(here), at.filter(here)
-        own = _links(rows, selector)
-        links = filtered(pa.concat_batches([own.batch(), others.batch()]), slots)
+        others, rows, at = rows.filter(pc.invert(here)), rows.filter(here), at.filter(here)
+    settled = settled_of(rows, at)
+    if pending is not None:
+        mask = pa.array(pending(settled), pa.bool_())
+        rows, settled = rows.filter(mask), settled.filter(mask)
+    own = _links(rows, selector)
+    links = pa.concat_batches([own.batch(), _links(others, selector).batch()])
     own.counts.update(totals_of(rows))
     return Replayed(
-        settled_of(rows, at), links, dict(own.counts), rows.num_rows, entry.shard, entry.sequence
+        settled,
+        filtered(links, slots),
+        contents,
+        dict(own.counts),
+        rows.num_rows,
+        entry.shard,
+        entry.sequence,
     )
+
+
+def _contents(rows: pa.RecordBatch, slots: frozenset[int] | None) -> list[Content]:
+    """The bodies that a row was the first to have, where their digests are in the wanted slots."""
+    first = pc.and_(pc.is_null(rows["duplicate_of"]), pc.is_valid(rows["content_digest"]))
+    firsts = rows.filter(first)
+    columns = (firsts[name].to_pylist() for name in ("content_digest", "url_key", "url"))
+    return [
+        Content(*values)
+        for values in zip(*columns, strict=True)
+        if slots is None or slot_of_digest(values[0]) in slots
+    ]
 
 
 def _links(rows: pa.RecordBatch, selector: Selector) -> LinkColumns:

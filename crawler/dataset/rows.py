@@ -22,7 +22,6 @@ from crawler.dataset.settled import settled_of, totals_of
 from crawler.outcomes import Kind
 from crawler.url.admit import Admission
 
-
 _CRASHED = "its reader took the process down"
 
 

@@ -49,6 +49,8 @@ def filtered(batch: pa.RecordBatch, wanted: frozenset[int] | None) -> pa.RecordB
 def totals_of(rows: pa.RecordBatch) -> Counter[str]:
     """The counters of rows: how many by kind, and their bytes."""
     counts = Counter({f"rows.{kind}": n for kind, n in Counter(rows["kind"].to_pylist()).items()})
+    if duplicates := len(rows) - rows["duplicate_of"].null_count:
+        counts["rows.duplicate"] = duplicates
     counts["bytes.wire"] = pc.sum(rows["wire_bytes"]).as_py() or 0
     counts["bytes.body"] = pc.sum(rows["body_bytes"]).as_py() or 0
     return counts

@@ -24,6 +24,7 @@ def audit(store: Store, hosts: Hosts, queues: Queues, seen: Seen) -> None:
         counted[host.name][2 if place else family] += 1
     for host in hosts.known.values():
         assert [host.queued, host.due, host.leased] == counted[host.name], host
+        assert store.hosts.get(host.prefix) is not None, host
         assert host.admitted == 0 or host.admitted >= sum(counted[host.name]), host
     assert queues.queued == sum(host.queued for host in hosts.known.values())
     assert queues.due == sum(host.due for host in hosts.known.values())

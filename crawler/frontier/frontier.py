@@ -97,6 +97,15 @@ class Frontier:
         """The named counters, as they were last stored."""
         return dict(self._meta.counters)
 
+    @property
+    def whole(self) -> bool:
+        """Whether the journal has once been taken in to its end: until then the state is not to be built upon."""
+        return self._meta.whole
+
+    def set_whole(self) -> None:
+        """Says that the journal has been taken in to its end."""
+        self._meta.set_whole()
+
     def set_epoch(self, epoch: int) -> None:
         """Begins an incarnation; raises `FencedError` if a later one has been here."""
         self._meta.set_epoch(epoch)
@@ -188,6 +197,10 @@ class Frontier:
         """As `settle`, for rows from the journal: URLs may be unknown, and hosts may have been asked until just now."""
         self._places.suspect(now)
         self.settle(settled, now, counters=counters, mark=mark)
+
+    def pending(self, settled: pa.RecordBatch) -> list[bool]:
+        """Which of some rows (schema `SETTLED`) are not settled yet."""
+        return self._settling.pending(settled)
 
     def hopeless(self, limit: int) -> list[tuple[HostLease, Kind, str]]:
         """Leases out up to `limit` URLs of given-up hosts, not to be fetched: the kind and text of their rows."""

@@ -7,7 +7,7 @@ import msgpack  # type: ignore[import-untyped]
 from crawler.errors import FencedError
 from crawler.frontier.store import Batch, Store
 
-_EPOCH, _MARK, _COUNTERS = b"epoch", b"mark", b"counters"
+_EPOCH, _MARK, _COUNTERS, _WHOLE = b"epoch", b"mark", b"counters", b"whole"
 
 
 class Meta:
@@ -17,6 +17,7 @@ class Meta:
         self._store = store
         self.epoch = _number(store.meta.get(_EPOCH))
         self.mark = _number(store.meta.get(_MARK))
+        self.whole = store.meta.get(_WHOLE) is not None
         stored = store.meta.get(_COUNTERS)
         self.counters: dict[str, int] = {} if stored is None else msgpack.unpackb(stored)
 
@@ -30,6 +31,13 @@ class Meta:
         self.epoch = epoch
         batch = self._store.batch()
         batch.put(_EPOCH, msgpack.packb(epoch), self._store.meta.handle)
+        self._store.write(batch)
+
+    def set_whole(self) -> None:
+        """Stores that everything the journal had has been taken in."""
+        self.whole = True
+        batch = self._store.batch()
+        batch.put(_WHOLE, b"", self._store.meta.handle)
         self._store.write(batch)
 
     def advance(self, batch: Batch, mark: int) -> None:

@@ -96,5 +96,7 @@ class Places:
             places = host.name in self.lent, host.name in self.schedule, host.name in self.given_up
             assert sum(places) == (host.lent or host.queued + host.due > 0), (host, places)
             assert host.lent == places[0], host
-            assert places[2] <= (host.given_up is not None), host
+            assert places[2] == (
+                host.given_up is not None and not host.lent and host.queued + host.due > 0
+            ), host
             assert host.lent or host.queued or host.due or host.leased, host

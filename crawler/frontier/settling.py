@@ -3,7 +3,8 @@
 The same code serves a settled lease and the replay of the journal, where URLs may be unknown and nothing is leased.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -72,6 +73,17 @@ class Settling:
         self._seen.add(unknown)
         return touched
 
+    def pending(self, settled: pa.RecordBatch) -> list[bool]:
+        """Which of some rows (schema `SETTLED`) would change anything: their visit is not done yet."""
+        rows = [_Row._make(values) for values in _values(settled)]
+        records = self._records({row.key: row for row in rows})
+        return [
+            (value := records.get(row.key)) is None
+            or isinstance(record := unpack_url(value), Live)
+            or record.visit < row.visit
+            for row in rows
+        ]
+
     def _records(self, rows: dict[int, _Row]) -> dict[int, bytes | None]:
         """The stored records of the keys that are not leased."""
         keys = [key for key in rows if key not in self._queues.leased]
@@ -104,14 +116,17 @@ class Settling:
 
 def _rows(settled: pa.RecordBatch) -> dict[int, _Row]:
     """The last visit of each key in the batch."""
-    columns = [column.to_pylist() for column in settled.columns]
     rows: dict[int, _Row] = {}
-    for values in zip(*columns, strict=True):
+    for values in _values(settled):
         row = _Row._make(values)
         other = rows.get(row.key)
         if other is None or other.visit < row.visit:
             rows[row.key] = row
     return rows
+
+
+def _values(settled: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
+    return zip(*(column.to_pylist() for column in settled.columns), strict=True)
 
 
 def _done(row: _Row) -> bytes:

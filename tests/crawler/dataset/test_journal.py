@@ -1,4 +1,6 @@
 import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -426,3 +428,41 @@ KilledAndResumed.TestCase.settings = settings(
     max_examples=30, stateful_step_count=15, deadline=None
 )
 TestKilledAndResumed = pytest.mark.slow(KilledAndResumed.TestCase)
+
+
+_ENDLESS = """
+import itertools, sys
+from crawler.config import Dataset
+from crawler.dataset.journal import Journal
+from crawler.dataset.output import Output
+from tests.crawler.dataset.samples import pages
+
+rows = pages(1, 3)
+journal = Journal(Output.open(sys.argv[1]), 0, Dataset(sync=False, segment_bytes=10 * rows.nbytes))
+journal.open(1, 0.0)
+for batch_id in itertools.count():
+    print(batch_id, journal.append(1, batch_id, rows, 0.0), flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lines", [1, 25, 60])
+def test_what_a_killed_process_had_acknowledged_is_there(output, lines):
+    root = Path(__file__).resolve().parents[3]
+    command = [sys.executable, "-c", _ENDLESS, output.root]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as process:
+        acknowledged = [next(process.stdout) for _ in range(lines)]
+        process.kill()
+        acknowledged += [line for line in process.stdout if line.endswith("\n")]
+    opened(output, epoch=2)
+    found = {
+        batch_id: entry.sequence
+        for entry in manifest.entries(output)
+        for first, last in entry.batches
+        for batch_id in range(first, last + 1)
+    }
+    said = dict(map(int, line.split()) for line in acknowledged)
+    assert said.items() <= found.items()
+    assert len(found) - len(said) <= 1
+    assert len(urls(output)) == 3 * len(found)
+    assert output.names("tmp") == []

@@ -80,17 +80,12 @@ def test_the_rows_give_what_the_parse_path_gave(batches, data):
         journal = Journal(output, 0, SYNC)
         journal.open(1, 0.0)
         for n, outcomes in enumerate(batches):
-            parsed = builder.build(fetched(outcomes))
-            page_rows = [row for row, digest in enumerate(parsed.digests) if digest]
-            duplicates = data.draw(
-                st.sets(st.sampled_from(page_rows)) if page_rows else st.just(set())
-            )
-            journal.append(
-                1, n, parsed.rows, START, dict.fromkeys(duplicates, "https://example.org/first")
-            )
-            sent, counts = parsed.without_links_of(duplicates)
-            links.append(sent)
-            counters.update(counts)
+            duplicates = data.draw(st.sets(st.integers(0, len(outcomes) - 1)))
+            firsts = dict.fromkeys(duplicates, "https://example.org/first")
+            parsed = builder.build(fetched(outcomes), firsts)
+            journal.append(1, n, parsed.rows, START)
+            links.append(parsed.links)
+            counters.update(parsed.counters)
             settled.append(parsed.settled)
         journal.close(START)
         found = list(replay(output, ADMISSION, CONFIG))
@@ -140,9 +135,36 @@ def test_only_the_wanted_slots(output):
     assert (here.settled.num_rows, here.links.num_rows) == (2, 2)
     (elsewhere, *_) = replay(output, ADMISSION, CONFIG, slots=frozenset({slot ^ 1}))
     assert (elsewhere.settled.num_rows, elsewhere.links.num_rows) == (0, 0)
-    assert elsewhere.counters == here.counters
+    assert here.counters["rows.fetched"] == here.rows == 2
+    assert (elsewhere.counters, elsewhere.rows) == ({"bytes.wire": 0, "bytes.body": 0}, 0)
     (none, *_) = replay(output, ADMISSION, CONFIG, slots=frozenset())
     assert none.settled.num_rows == 0
+
+
+@pytest.mark.slow
+@settings(deadline=None)
+@given(OUTCOMES, st.lists(st.booleans(), min_size=2, max_size=2))
+def test_shards_that_replay_the_same_rows_add_up(outcomes, owned):
+    places = [slot_of("example.org"), slot_of("example.net")]
+    mine = frozenset(slot for slot, own in zip(places, owned, strict=True) if own)
+    with tempfile.TemporaryDirectory() as folder:
+        output = Output.open(folder)
+        journal = Journal(output, 0, SYNC)
+        journal.open(1, 0.0)
+        rows = RowBuilder(CONFIG, ADMISSION, "raycrawl").build(fetched(outcomes)).rows
+        journal.append(1, 1, rows, START)
+        journal.close(START)
+        (whole,) = replay(output, ADMISSION, CONFIG)
+        shards = (mine, frozenset(places) - mine)
+        halves = [next(replay(output, ADMISSION, CONFIG, slots=shard)) for shard in shards]
+    for column in ("settled", "links"):
+        together = rows_of(getattr(half, column) for half in halves)
+        assert sorted(map(repr, together)) == sorted(map(repr, getattr(whole, column).to_pylist()))
+    total = Counter()
+    for half in halves:
+        total.update(half.counters)
+    assert +total == +Counter(whole.counters)
+    assert sum(half.rows for half in halves) == whole.rows
 
 
 def test_an_open_segment_is_not_seen(output):

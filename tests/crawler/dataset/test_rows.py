@@ -6,13 +6,16 @@ from hypothesis import strategies as st
 
 from crawler.config import Config
 from crawler.dataset import reading
+from crawler.dataset.recent import Recent
+from crawler.dataset.rows import RowBuilder
 from crawler.dataset.schema import ROWS
 from crawler.dedup.digest import content_digest, text_digest
 from crawler.dedup.simhash import simhash
 from crawler.frontier.links import LINKS, SETTLED
 from crawler.outcomes import Kind
+from crawler.url.admit import Admission
 from crawler.url.keys import slot_of, url_key
-from tests.crawler.dataset.samples import START, builder, built, fetched, outcome, page
+from tests.crawler.dataset.samples import SEEDS, START, builder, built, fetched, outcome, page
 
 URL = "https://example.org/here"
 BODY = page(
@@ -142,17 +145,40 @@ def test_a_redirect_too_many_says_so_in_its_row():
     assert parsed.counters["links.redirect_limit"] == 1
 
 
-def test_the_other_rows_keep_their_links_when_some_are_duplicates():
-    parsed = built(
-        outcome("https://example.org/1", body=page("<a href=/a>", "<a href=/b>")),
-        outcome("https://example.org/2", body=page("<a href=/c>")),
-        outcome("https://example.org/3", body=page("<a href=/d>")),
+def test_the_links_of_a_duplicate_are_neither_sent_nor_remembered():
+    first, recent = "https://example.org/0", Recent(100)
+    tags = ("<a href=/a>", "<a href=mailto:x>")
+    outcomes = (
+        outcome(f"https://example.org/{n}", body=page(*tags, f"<a href=/{n}>")) for n in range(3)
     )
-    assert parsed.link_row.tolist() == [0, 0, 1, 2]
-    links, counters = parsed.without_links_of({0, 2})
-    assert links["url"].to_pylist() == ["https://example.org/c"]
-    assert counters == parsed.counters | {"links.duplicate_page": 3}
-    assert parsed.without_links_of([]) == (parsed.links, parsed.counters)
+    rows = RowBuilder(Config(), Admission(Config(), SEEDS), "raycrawl", recent)
+    parsed = rows.build(fetched(outcomes), {1: first})
+    assert parsed.rows["duplicate_of"].to_pylist() == [None, first, None]
+    assert [url[-1] for url in parsed.links["url"].to_pylist()] == ["a", "0", "2"]
+    assert parsed.link_row.tolist() == [0, 0, 2]
+    assert parsed.counters == {
+        "links.found": 9,
+        "links.not_http": 3,
+        "links.duplicate_page": 2,
+        "links.forwarded": 1,
+        "rows.fetched": 3,
+        "rows.duplicate": 1,
+        "bytes.wire": 300,
+        "bytes.body": sum(map(len, parsed.rows["body"].to_pylist())),
+    }
+    assert not recent.holds("https://example.org/1", 9)
+    assert len(parsed.rows["outlinks"][1]) == 2
+
+
+def test_pages_in_quarantine_are_kept_unread():
+    outcomes = fetched([outcome(URL, body=BODY), outcome(URL, kind="timeout", body=None)])
+    parsed = builder().build(outcomes, quarantine=True)
+    first, second = parsed.rows.to_pylist()
+    assert (first["kind"], first["body"], first["outlinks"]) == ("parse_failed", BODY, None)
+    assert first["error"] == "its reader took the process down"
+    assert first["content_digest"] == content_digest(BODY)
+    assert (second["kind"], second["error"]) == ("timeout", None)
+    assert parsed.links.num_rows == 0
 
 
 def test_digests_are_those_of_pages_with_a_body():

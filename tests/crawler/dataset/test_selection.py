@@ -91,7 +91,7 @@ def test_a_duplicate_page_gives_no_links():
     ]
     source = HERE._replace(duplicate=True)
     into = select(links, source)
-    assert reasons(into) == {"found": 3, "same_page": 1, "out_of_scope": 1, "duplicate_page": 1}
+    assert reasons(into) == {"found": 3, "duplicate_page": 3}
     assert into.batch().num_rows == 0
     assert len(select(links, source, {"scope": {"follow_duplicates": True}})) == 1
 

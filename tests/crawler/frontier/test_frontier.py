@@ -398,7 +398,9 @@ def test_no_host_is_asked_just_after_a_restart(opened):
     with pytest.raises(FencedError):
         frontier.set_epoch(1)
     assert lease(frontier, NOW + 1.9) is None
-    assert [host.host for host in lease(frontier, NOW + 2).hosts] == ["b.example"]
+    assert [(host.host, host.site) for host in lease(frontier, NOW + 2).hosts] == [
+        ("b.example", "b.example")
+    ]
     assert [host.host for host in lease(frontier, NOW + 6).hosts] == ["a.example"]
 
 

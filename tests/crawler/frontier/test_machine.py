@@ -113,7 +113,17 @@ class FrontierMachine(RuleBasedStateMachine):
     )
     def serve(self, data, trouble, rules):
         host = self.lent.pop(data.draw(st.sampled_from(sorted(self.lent))))
-        tried = data.draw(st.integers(0, len(host.urls)))
+        self.finish(host, data.draw(st.integers(0, len(host.urls))), trouble, rules)
+
+    @rule(seconds=st.floats(1.0, 10.0))
+    def work(self, seconds):
+        """What mostly happens, so that it is tried often: all that is ready is leased, asked and reported."""
+        self.lease(seconds, 3, 6)
+        for name in sorted(self.lent):
+            host = self.lent.pop(name)
+            self.finish(host, max(1, len(host.urls) - 1), "", rules=False)
+
+    def finish(self, host, tried, trouble, rules):
         start = max(self.now, host.not_before)
         for _ in range(tried):
             self.contact(host.host, start)
