@@ -11,27 +11,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from actors.directory import Directory
 from actors.plan import plan
-from actors.remote import ShardActor, WriterActor, again
+from actors.remote import Others, ShardActor, WriterActor, again
 from actors.ring import Ring
+from actors.sowing import parcels
 from actors.spec import ShardSpec, ShardStats
 from crawler.config import Config
 from crawler.dataset import manifest
 from crawler.dataset.output import Output
 from crawler.errors import CrawlError
-from crawler.frontier.links import LINKS
-from crawler.url.admit import Admission, Admitted
+from crawler.url.admit import Admission
 
 log = logging.getLogger(__name__)
 
-# Seeds travel in messages of this many rows.
-SEED_ROWS = 5_000
 # How long an actor may take to answer before the crawl says that it waits; nothing is given up before.
 ANSWER_SECONDS = 60.0
 # The memory of the local object store: some batches of every task; the rest of the machine is for the work.
@@ -115,30 +111,25 @@ class Crawl:
             place = NodeAffinitySchedulingStrategy(node, soft=True)
             shard = ray.remote(ShardActor).options(**actor, scheduling_strategy=place)
             self._shards.append(shard.remote(spec))
-        self._runs = [
-            again(shard.crawl).remote(writer, directory)
-            for shard, writer in zip(self._shards, self._writers, strict=True)
-        ]
+        others = Others(directory, self._writers, self._shards)
+        self._runs = [again(shard.crawl).remote(others) for shard in self._shards]
         self._sow()
 
     def _sow(self) -> None:
         """Gives every seed to the shard that owns its host. Seeds that are known already change nothing."""
         admission = Admission(self._config, self._seeds)
-        admitted = [
-            link for seed in self._seeds if isinstance(link := admission.admit(seed, 0), Admitted)
+        sown = parcels(self._seeds, admission, self._ring.owners)
+        answers = [
+            again(self._shards[owner].add_links).remote(-1, 0, sequence, links)
+            for sequence, (owner, links) in enumerate(sown)
         ]
-        owners = self._ring.owners[[link.slot for link in admitted]]
-        answers = []
-        for owner in np.unique(owners):
-            mine = [link for link, at in zip(admitted, owners, strict=True) if at == owner]
-            for start in range(0, len(mine), SEED_ROWS):
-                links = _seed_links(mine[start : start + SEED_ROWS], admission)
-                answers.append(again(self._shards[owner].add_links).remote(-1, 0, start, links))
         self._answers(answers, "the shards restore their state and take the seeds")
 
     def stats(self) -> list[ShardStats]:
         """One round of statistics. Raises what a shard failed with."""
-        return self._answers([shard.stats.remote() for shard in self._shards], "the shards answer")
+        return self._answers(
+            [again(shard.stats).remote() for shard in self._shards], "the shards answer"
+        )
 
     def stop(self) -> None:
         """No new leases from now on; `drained` tells when the open ones have ended."""
@@ -149,7 +140,7 @@ class Crawl:
     def drained(self, timeout: float) -> bool:
         """Whether every shard has settled what was under way; waits for it for at most `timeout` seconds."""
         done, rest = ray.wait(self._runs, num_returns=len(self._runs), timeout=timeout)
-        ray.get(done)
+        _get(done)
         return not rest
 
     def close(self) -> None:
@@ -158,7 +149,7 @@ class Crawl:
             [again(writer.close).remote() for writer in self._writers],
             "the last segments are written",
         )
-        self._answers([shard.close.remote() for shard in self._shards], "the shards close")
+        self._answers([again(shard.close).remote() for shard in self._shards], "the shards close")
 
     def _answers(self, refs: Sequence[Any], what: str) -> list[Any]:
         """The answers to some calls; a shard that failed meanwhile raises what it failed with."""
@@ -170,31 +161,22 @@ class Crawl:
                 if self._runs
                 else ([], [])
             )
-            try:
-                ray.get(failed)
-            except ray.exceptions.RayTaskError as error:
-                raise error.cause if isinstance(error.cause, CrawlError) else error from None
+            _get(failed)
             if waiting and time.monotonic() - began > ANSWER_SECONDS:
                 log.warning("still waiting: %s", what)
                 began = time.monotonic()
-        return ray.get(list(refs))
+        return _get(list(refs))
 
 
-def _seed_links(links: Sequence[Admitted], admission: Admission) -> pa.RecordBatch:
-    count = len(links)
-    columns = {
-        "slot": [link.slot for link in links],
-        "host": [link.host for link in links],
-        "site": [link.site for link in links],
-        "key": [link.key for link in links],
-        "url": [link.url for link in links],
-        "depth": [0] * count,
-        "hops": [0] * count,
-        "priority": [admission.priority(link.url, 0, "seed") for link in links],
-        "found_on": [None] * count,
-        "found_via": ["seed"] * count,
-    }
-    return pa.RecordBatch.from_pydict(columns, schema=LINKS)
+def _get(refs: list[Any]) -> list[Any]:
+    """Answers that are there. Of our own errors the error itself, not Ray's account of how it travelled."""
+    try:
+        return ray.get(refs)
+    except ray.exceptions.RayTaskError as error:
+        cause: BaseException = error
+        while isinstance(cause, ray.exceptions.RayTaskError):
+            cause = cause.cause
+        raise cause if isinstance(cause, CrawlError) else error from None
 
 
 def _cpus() -> float:

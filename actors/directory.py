@@ -1,19 +1,8 @@
-"""The one place that allots epochs, introduces peers, and shares out the budget of pages.
+"""The one place that allots epochs and shares out the budget of pages.
 
 It is tiny and holds nothing that cannot be told again: an epoch's floor comes from the shard's own storage with each
 registration, and what a shard was granted comes with each draw.
 """
-
-import asyncio
-from typing import Any, NamedTuple
-
-
-class Peer(NamedTuple):
-    """A shard as the others see it."""
-
-    epoch: int
-    shard: Any
-    writer: Any
 
 
 class Directory:
@@ -23,26 +12,17 @@ class Directory:
         self._shards = shards
         self._floor = epoch_floor
         self._max_pages = max_pages
-        self._peers: dict[int, Peer] = {}
+        self._epochs: dict[int, int] = {}
         self._granted: dict[int, int] = {}
-        self._complete = asyncio.Event()
 
     def __repr__(self) -> str:
-        return f"<Directory {len(self._peers)} shards, granted {sum(self._granted.values())} of {self._max_pages}>"
+        return f"<Directory {len(self._epochs)} shards, granted {sum(self._granted.values())} of {self._max_pages}>"
 
-    async def register(self, shard: int, epoch_floor: int, handle: Any, writer: Any) -> int:
+    async def register(self, shard: int, epoch_floor: int) -> int:
         """A shard (re)starts: its next epoch, above every one seen in storage or given before."""
-        last = self._peers[shard].epoch if shard in self._peers else self._floor
-        epoch = max(last, epoch_floor) + 1
-        self._peers[shard] = Peer(epoch, handle, writer)
-        if len(self._peers) == self._shards:
-            self._complete.set()
+        epoch = 1 + max(self._epochs.get(shard, self._floor), epoch_floor)
+        self._epochs[shard] = epoch
         return epoch
-
-    async def peers(self) -> dict[int, Peer]:
-        """Every shard with its newest epoch, once all of them have registered."""
-        await self._complete.wait()
-        return dict(self._peers)
 
     async def draw(self, shard: int, granted: int, want: int) -> int:
         """Grants up to `want` more pages to a shard that has `granted` so far (used or still in hand).

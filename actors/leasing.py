@@ -42,10 +42,10 @@ class Permits:
         """How many URLs may be leased now, at most `wanted`."""
         if not self._limited:
             return wanted
-        missing = max(0, wanted - self._in_hand)
-        self._in_hand += await self._peers.draw(
-            self.fetched + self._leased + self._in_hand, missing
-        )
+        self._in_hand = min(wanted, self._in_hand)  # others may need the rest
+        held = self.fetched + self._leased + self._in_hand
+        granted = await self._peers.draw(held, wanted - self._in_hand)
+        self._in_hand += granted  # to what it is now: batches came back meanwhile
         return min(wanted, self._in_hand)
 
     async def give_back(self) -> None:
@@ -67,7 +67,10 @@ class Permits:
 
 
 class Leases:
-    """Invariant: a leased URL is in exactly one of: an open lease, a batch in the pipeline, or back in the queue."""
+    """Invariant: a leased URL is in exactly one of: an open lease, a batch in the pipeline, or back in the queue.
+
+    `changed`: something happened that `more` should see. `held`: what is ready waits for that, not for its moment.
+    """
 
     def __init__(
         self,
@@ -90,6 +93,7 @@ class Leases:
         self._open = 0
         self._failure: BaseException | None = None
         self.changed = asyncio.Event()
+        self.held = False
         self.lost = 0
         self.counters: Counter[str] = Counter()
 
@@ -123,6 +127,7 @@ class Leases:
         """
         if self._failure is not None:
             raise self._failure
+        self.held = stopping or self.full or self._room.locked()
         if stopping:
             return
         self._close_hopeless()
@@ -131,6 +136,7 @@ class Leases:
             urls = await self._permits.available(wanted)
             lease = self._lease(urls) if urls else None
             if lease is None:
+                self.held = self.held or not urls
                 return
             self._permits.lease(lease.size)
             self._open += 1
@@ -158,7 +164,8 @@ class Leases:
                 if delivery.keys:
                     keys.difference_update(delivery.keys)
                     await self._room.acquire()
-                    self._start(self._push(batch, delivery.keys, delivery.contents))
+                    leased = len(delivery.keys)
+                    self._start(self._push(batch, delivery.keys, delivery.contents, leased))
         except LostError as error:
             self.lost += 1
             log.warning("lease %d lost, its URLs are leased again: %s", lease.number, error)
@@ -181,16 +188,20 @@ class Leases:
         self.changed.set()
 
     async def _push(
-        self, batch: Handle, keys: tuple[int, ...], contents: Sequence[Content | None]
+        self,
+        batch: Handle,
+        keys: tuple[int, ...],
+        contents: Sequence[Content | None],
+        permits: int,
     ) -> None:
-        """Takes one batch to the end. A lost batch's URLs go back to the queue."""
+        """Takes one batch to the end. A lost batch's URLs go back to the queue. `permits`: what it was leased with."""
         try:
             counters = await self._pipeline.push(batch, contents)
-            self._permits.back(len(keys), sum(counters[f"rows.{kind}"] for kind in PAGES))
+            self._permits.back(permits, sum(counters[f"rows.{kind}"] for kind in PAGES))
         except LostError as error:
             log.warning("a batch of %d URLs was lost, they are leased again: %s", len(keys), error)
             self._frontier.abandon(keys)
-            self._permits.back(len(keys))
+            self._permits.back(permits)
         finally:
             self._room.release()
 
@@ -203,9 +214,8 @@ class Leases:
     async def _close(self, closed: list[tuple[HostLease, Kind, str]]) -> None:
         batch = unfetched(closed, self._clock())
         keys = tuple(batch.column("key").to_pylist())
-        self._permits.lease(len(keys))
         await self._room.acquire()
-        await self._push(await self._work.gave_up(batch), keys, [None] * len(keys))
+        await self._push(await self._work.gave_up(batch), keys, [None] * len(keys), permits=0)
 
     def _start(self, step: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(step)

@@ -26,7 +26,7 @@ class _Parcel:
 
     batches: list[pa.RecordBatch] = field(default_factory=list)
     rows: int = 0
-    sent: asyncio.Future[None] | None = None
+    sent: asyncio.Future[Counter[str]] | None = None
 
 
 class Outbox:
@@ -57,16 +57,12 @@ class Outbox:
         return sum(counts, Counter())
 
     async def _post(self, owner: int, part: pa.RecordBatch) -> Counter[str]:
-        """One destination's part, coalesced with what others post to it meanwhile.
-
-        The counts of a message that carries several parts go to the first of them: only their sum has a meaning.
-        """
+        """One destination's part, coalesced with what others post to it meanwhile."""
         parcel = self._parcels.setdefault(owner, _Parcel())
         parcel.batches.append(part)
         parcel.rows += part.num_rows
         if parcel.sent is not None:
-            await asyncio.shield(parcel.sent)
-            return Counter()
+            return _share(await asyncio.shield(parcel.sent), part.num_rows)
         parcel.sent = asyncio.get_running_loop().create_future()
         try:
             counts = await self._flush(owner, parcel)
@@ -76,8 +72,8 @@ class Outbox:
             parcel.sent.set_exception(error)
             parcel.sent.exception()  # taken here: nobody else may be waiting for it
             raise
-        parcel.sent.set_result(None)
-        return counts
+        parcel.sent.set_result(counts)
+        return _share(counts, part.num_rows)
 
     async def _flush(self, owner: int, parcel: _Parcel) -> Counter[str]:
         # While the message before is under way this one fills up: under load no timer is needed.
@@ -90,3 +86,17 @@ class Outbox:
             counts = await self._deliver(owner, self._sequence, batch)
         self.messages += 1
         return Counter(counts)
+
+
+def _share(counts: Counter[str], rows: int) -> Counter[str]:
+    """Takes the share of one part of a message out of the message's counts: as many as the part has links.
+
+    Which of them is all the same, only their sums mean something. But a part's own sum must be right: the batch it came
+    from may be the only one of the message to be settled before the process ends.
+    """
+    share: Counter[str] = Counter()
+    for reason, count in counts.items():
+        share[reason] = min(count, rows)
+        rows -= share[reason]
+    counts -= share
+    return share

@@ -6,7 +6,7 @@ and a URL is settled only after its row is durable. Knows nothing of Ray.
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from actors.links import Outbox
 from actors.work import BrokenError, Facts, Handle, LostError, Part, Peers, Source, Work
@@ -70,6 +70,8 @@ class Pipeline:
         self._marks = Marks(frontier.mark)
         self._batches = 0
         self._losses = 0
+        self._parses = 0
+        self._unsent: set[int] = set()
 
     def __repr__(self) -> str:
         return f"<Pipeline {self._batches} batches, settled up to segment {self._marks.mark}>"
@@ -91,9 +93,14 @@ class Pipeline:
 
         That one is written unparsed.
         """
-        source = Source(self._frontier.shard, self._frontier.epoch, self._losses)
+        self._parses += 1
+        number = self._parses
+        self._unsent.add(number)
+        arrived = min(self._unsent) - 1
+        source = Source(self._frontier.shard, self._frontier.epoch, self._losses, number, arrived)
         try:
             rows, facts = await self._work.parse(batch, part, duplicates, source)
+            counts = await self._outbox.send(facts.links)
         except BrokenError as error:
             if part.quarantine:
                 raise LostError(str(error)) from error
@@ -101,11 +108,13 @@ class Pipeline:
             for half in halves(part):
                 counters += await self._part(batch, half, duplicates)
             return counters
-        return await self._write(rows, facts)
+        finally:
+            # A batch that was lost must not hold up the others; `losses` tells the workers to forget it.
+            self._unsent.discard(number)
+        return await self._write(rows, facts, counts)
 
-    async def _write(self, rows: Handle, facts: Facts) -> Counter[str]:
+    async def _write(self, rows: Handle, facts: Facts, counts: Mapping[str, int]) -> Counter[str]:
         counters = Counter(facts.counters)
-        counts = await self._outbox.send(facts.links)
         counters.update({f"links.{reason}": count for reason, count in counts.items()})
         self._batches += 1
         ticket = self._marks.begin()

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import ray
@@ -17,7 +17,6 @@ from ray.exceptions import (
 )
 
 from actors import tasks
-from actors.directory import Peer
 from actors.shard import Shard
 from actors.spec import ShardSpec
 from actors.work import BrokenError, Facts, Handle, LostError, Part, Source
@@ -34,6 +33,14 @@ _LOST = (NodeDiedError, ObjectLostError, OwnerDiedError, TaskCancelledError)
 
 # A handle; Ray's own type says nothing of its methods.
 Actor = Any
+
+
+class Others(NamedTuple):
+    """All actors of a crawl; shards and writers by number."""
+
+    directory: Actor
+    writers: list[Actor]
+    shards: list[Actor]
 
 
 class RayWork:
@@ -93,27 +100,22 @@ class RayWork:
 
 
 class RayPeers:
-    """The directory, the writers and the other shards, through their handles."""
+    """The directory, the writers and the other shards, through their handles.
 
-    def __init__(self, number: int, me: Actor, writer: Actor, directory: Actor) -> None:
+    Handles stay valid when an actor's process is started again.
+    """
+
+    def __init__(self, number: int, others: Others) -> None:
         self._number = number
-        self._me = me
-        self._writer = writer
-        self._directory = directory
+        self._others = others
+        self._writer = others.writers[number]
         self._epoch = -1
-        self._known: dict[int, Peer] = {}
-
-    async def _peers(self) -> dict[int, Peer]:
-        # Handles stay valid when an actor's process is started again, so asking once is enough.
-        if not self._known:
-            self._known = await again(self._directory.peers).remote()
-        return self._known
 
     async def register(self, epoch_floor: int) -> int:
         """See `Peers.register`."""
-        self._epoch = await again(self._directory.register).remote(
-            self._number, epoch_floor, self._me, self._writer
-        )
+        # The state may be gone where the rows are not: batches of an epoch that comes again would be taken for known.
+        floor = max(epoch_floor, await again(self._writer.floor).remote())
+        self._epoch = await again(self._others.directory.register).remote(self._number, floor)
         return self._epoch
 
     async def open_writer(self) -> None:
@@ -122,23 +124,22 @@ class RayPeers:
 
     async def seal(self) -> None:
         """See `Peers.seal`."""
-        peers = await self._peers()
-        await asyncio.gather(*(again(peer.writer.seal).remote() for peer in peers.values()))
+        await asyncio.gather(*(again(writer.seal).remote() for writer in self._others.writers))
 
     async def add_links(
         self, shard: int, sequence: int, links: pa.RecordBatch
     ) -> Mapping[str, int]:
         """See `Peers.add_links`."""
-        peer = (await self._peers())[shard]
-        counts: Mapping[str, int] = await again(peer.shard.add_links).remote(
+        counts: Mapping[str, int] = await again(self._others.shards[shard].add_links).remote(
             self._number, self._epoch, sequence, links
         )
         return counts
 
     async def first_with(self, shard: int, contents: list[Content]) -> list[str | None]:
         """See `Peers.first_with`."""
-        peer = (await self._peers())[shard]
-        firsts: list[str | None] = await again(peer.shard.first_with).remote(contents)
+        firsts: list[str | None] = await again(self._others.shards[shard].first_with).remote(
+            contents
+        )
         return firsts
 
     async def append(self, batch: int, rows: Handle) -> int:
@@ -148,20 +149,19 @@ class RayPeers:
 
     async def draw(self, granted: int, want: int) -> int:
         """See `Peers.draw`."""
-        grant: int = await again(self._directory.draw).remote(self._number, granted, want)
+        grant: int = await again(self._others.directory.draw).remote(self._number, granted, want)
         return grant
 
 
 class ShardActor(Shard):
     """A shard as an actor: it makes its own ends of the wires."""
 
-    async def crawl(self, writer: Actor, directory: Actor) -> None:
+    async def crawl(self, others: Others) -> None:
         """See `Shard.run`. Ray calls it again, with the same handles, in the process that replaces a dead one.
 
         The handles come here and not to the constructor, about whose arguments Ray 2.60 prints a warning (ray#53727).
         """
-        me = ray.get_runtime_context().current_actor
-        await self.run(RayWork(self.spec), RayPeers(self.spec.number, me, writer, directory))
+        await self.run(RayWork(self.spec), RayPeers(self.spec.number, others))
 
 
 class WriterActor(Writer):

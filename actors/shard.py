@@ -6,6 +6,7 @@ Knows nothing of Ray: the tasks, the peers and the clock come from outside. All 
 import asyncio
 import logging
 import random
+import shutil
 import time
 from collections.abc import Callable, Mapping
 
@@ -63,12 +64,19 @@ class Shard:
         self._compose(frontier)
         self._ready.set()
         try:
-            while not (self._stopping and self._leases.empty):
-                await self._leases.more(stopping=self._stopping)
-                await self._rest()
+            await self._lend()
         except BaseException:
             await self._leases.cancel()
             raise
+
+    async def _lend(self) -> None:
+        while True:
+            stopping = self._stopping
+            self._leases.changed.clear()
+            await self._leases.more(stopping=stopping)
+            if stopping and self._leases.empty:
+                return
+            await self._rest()
 
     async def _open(self) -> Frontier:
         """The frontier of this shard's directory, once the process that had it before has let go of it."""
@@ -77,12 +85,20 @@ class Shard:
         while True:
             now = self._clock()
             try:
-                return Frontier(spec.state, spec.config, rng=random.Random(spec.number), now=now)
+                frontier = Frontier(
+                    spec.state, spec.config, rng=random.Random(spec.number), now=now
+                )
             except StateError as error:
                 if "lock" not in str(error).lower() or now > until:
                     raise
                 log.info("waiting for an earlier process to let go of %s", spec.state)
                 await asyncio.sleep(0.1)
+            else:
+                if frontier.whole or frontier.fresh:
+                    return frontier
+                # A rebuild was cut off, and is begun again from nothing.
+                frontier.close()
+                await asyncio.to_thread(shutil.rmtree, spec.state)
 
     async def _restore(self, frontier: Frontier) -> None:
         spec = self.spec
@@ -111,9 +127,8 @@ class Shard:
         leases = self._leases
         at = self._frontier.next_ready(self._clock())
         seconds = REST_SECONDS if at is None else min(REST_SECONDS, max(0.0, at - self._clock()))
-        if leases.full:
+        if leases.full or leases.held:
             seconds = REST_SECONDS
-        leases.changed.clear()
         try:
             async with asyncio.timeout(seconds):
                 await leases.changed.wait()
@@ -162,8 +177,10 @@ class Shard:
         self._leases.changed.set()
 
     async def close(self) -> None:
-        """Closes the frontier; links can no longer come."""
-        self._frontier.close()
+        """Closes the frontier; links can no longer come. A process that never opened one has nothing to close."""
+        if self._ready.is_set():
+            self._ready.clear()
+            self._frontier.close()
 
     async def stats(self) -> ShardStats:
         """What the shard is doing."""

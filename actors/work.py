@@ -30,11 +30,16 @@ class Part(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Whose batch it is. Where any of it changes, links that a worker sent for the shard may never have arrived."""
+    """Whose batch it is and which; how many of the shard's batches, all in a row, have had their links acknowledged.
+
+    Where `epoch` or `losses` change, links that a worker noted for the shard may never arrive.
+    """
 
     shard: int
     epoch: int
     losses: int
+    batch: int
+    arrived: int
 
 
 class Facts(NamedTuple):
@@ -64,7 +69,7 @@ class Work(Protocol):
 
 
 class Peers(Protocol):
-    """The directory, the other shards, and this shard's own writer."""
+    """The directory, the other shards, and the writers."""
 
     async def register(self, epoch_floor: int) -> int:
         """Announces a new incarnation; returns its epoch, with which everything after is sent."""

@@ -20,12 +20,17 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 @dataclass(slots=True)
 class Usage:
-    """What a command used. `cpu`: seconds by role; `peak_rss`: bytes of the largest process of a role at any moment."""
+    """What a command used, by role: `cpu` in seconds, the rest in bytes of the largest process at its worst moment.
+
+    `peak_rss` counts what a process shares with others too (the object store, libraries); `peak_private` does not.
+    `peak_total`: the sum of what all processes had for themselves at one moment.
+    """
 
     wall: float = 0.0
     code: int | None = None
     cpu: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     peak_rss: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    peak_private: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     peak_total: int = 0
     started: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
@@ -91,7 +96,7 @@ def _look(
     for process in processes:
         try:
             with process.oneshot():
-                times, rss, what = process.cpu_times(), process.memory_info().rss, name(process)
+                times, memory, what = process.cpu_times(), process.memory_info(), name(process)
         except psutil.Error:
             continue
         used = times.user + times.system
@@ -99,8 +104,10 @@ def _look(
             usage.started[what] += 1
         usage.cpu[what] += used - seen.get(process, 0.0)
         seen[process] = used
-        usage.peak_rss[what] = max(usage.peak_rss[what], rss)
-        total += rss
+        private = memory.rss - memory.shared
+        usage.peak_rss[what] = max(usage.peak_rss[what], memory.rss)
+        usage.peak_private[what] = max(usage.peak_private[what], private)
+        total += private
     usage.peak_total = max(usage.peak_total, total)
 
 
@@ -113,14 +120,14 @@ def _end(left: set[psutil.Process]) -> None:
 
 def table(usage: Usage, pages: int) -> str:
     """Where the CPU time went, a line a role."""
-    lines = [f"{'role':28}{'CPU s':>9}{'ms/page':>9}{'peak MB':>9}{'starts':>8}"]
+    lines = [f"{'role':28}{'CPU s':>9}{'ms/page':>9}{'RSS MB':>9}{'own MB':>9}{'starts':>8}"]
     for what, seconds in sorted(usage.cpu.items(), key=lambda pair: -pair[1]):
         lines.append(
             f"{what:28}{seconds:9.1f}{1000 * seconds / max(pages, 1):9.2f}"
-            f"{usage.peak_rss[what] / 1e6:9.0f}{usage.started[what]:8}"
+            f"{usage.peak_rss[what] / 1e6:9.0f}{usage.peak_private[what] / 1e6:9.0f}{usage.started[what]:8}"
         )
     lines.append(
         f"{'all':28}{usage.cpu_seconds:9.1f}{1000 * usage.cpu_seconds / max(pages, 1):9.2f}"
-        f"{usage.peak_total / 1e6:9.0f}"
+        f"{'':9}{usage.peak_total / 1e6:9.0f}"
     )
     return "\n".join(lines)

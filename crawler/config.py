@@ -30,7 +30,7 @@ def _compiles(pattern: str) -> str:
     try:
         re2.compile(pattern, _QUIET)
     except re2.error as error:
-        message = f"not a regular expression RE2 knows: {error}"
+        message = f"not a regular expression RE2 knows: {error.args[0].decode(errors='replace')}"
         raise ValueError(message) from None
     return pattern
 
@@ -203,7 +203,9 @@ class Runtime(Frozen):
 class Config(Frozen):
     """Everything that a crawl may be told, except its seeds and its output."""
 
-    user_agent: Annotated[str, Field(min_length=1, pattern=r"^[A-Za-z_-]+[\x20-\x7e]*$")] = "raycrawl/0.1"
+    user_agent: Annotated[str, Field(min_length=1, pattern=r"^[A-Za-z_-]+[\x20-\x7e]*$")] = (
+        "raycrawl/0.1"
+    )
     scope: Scope = Scope()
     url: Url = Url()
     politeness: Politeness = Politeness()
@@ -258,7 +260,8 @@ def _one_line(error: ValidationError, source: str) -> str:
     first = error.errors()[0]
     dotted = ".".join(str(part) for part in first["loc"])
     if first["type"] != "extra_forbidden":
-        return f"{source}: {dotted}: {first['msg']} (found {first['input']!r})"
+        reason = first["msg"].removeprefix("Value error, ")
+        return f"{source}: {dotted}: {reason} (found {first['input']!r})"
     *branch, unknown = (str(part) for part in first["loc"])
     known = _names_at(branch)
     nearest = difflib.get_close_matches(unknown, known, n=1, cutoff=0.5) or known[:1]

@@ -1,13 +1,11 @@
 """Crawl: seeds in, Parquet out. The same command on the same output resumes.
 
 Exit codes: 0 the crawl is complete, or a budget ended it; 2 bad options, configuration, seeds or output (nothing was
-touched); 130 and 143 stopped by SIGINT or SIGTERM, resumable; 1 anything else.
+touched); 130 and 143 stopped by SIGINT or SIGTERM, resumable; 1 it could not go on (a full disk, say), also resumable.
 """
 
-import fcntl
 import logging
 import os
-import shutil
 import signal
 import time
 import uuid
@@ -25,11 +23,12 @@ from actors.crawl import Crawl, engine
 from actors.watch import Ending, Watch, total
 from crawler.config import Config, ScopeMode, load
 from crawler.dataset.output import Output
-from crawler.errors import ConfigError, CrawlError, InputError, OutputError
+from crawler.errors import CrawlError, InputError
+from jobs.claiming import alone, leave_other_layouts
 from jobs.progress import Progress, summary, write_summary
 from jobs.seeds import read_seeds
 
-BAD_INPUT = 2
+FAILED, BAD_INPUT = 1, 2
 # How often the shards are asked how they are.
 POLL_SECONDS = 0.5
 
@@ -89,17 +88,14 @@ def crawl(  # noqa: PLR0913, PLR0917  the options of the command
     try:
         tree = load(config, {name: value for name, value in options.items() if value is not None})
         code = run(tree, read_seeds(urls or (), seeds), out, as_json=as_json)
-    except (ConfigError, InputError, OutputError) as error:
-        typer.echo(f"raycrawl: {error}", err=True)
-        raise typer.Exit(BAD_INPUT) from None
     except CrawlError as error:
         typer.echo(f"raycrawl: {error}", err=True)
-        raise typer.Exit(1) from None
+        raise typer.Exit(BAD_INPUT) from None
     raise typer.Exit(code)
 
 
 def run(config: Config, seeds: tuple[str, ...], out: str, *, as_json: bool) -> int:
-    """One run of a crawl, new or resumed; returns the exit code."""
+    """One run of a crawl, new or resumed; returns the exit code. Raises `CrawlError` where nothing was touched."""
     output = Output.open(out, config.runtime.state)
     there = output.read_crawl()
     if not seeds and there is not None:
@@ -110,9 +106,13 @@ def run(config: Config, seeds: tuple[str, ...], out: str, *, as_json: bool) -> i
     output.claim(
         seeds, config, crawl_id=uuid.uuid4().hex, version=version("raycrawl"), now=time.time()
     )
-    with _alone(output):
-        _drop_other_layouts(output, config.runtime.shards)
-        return _drive(config, seeds, output, as_json=as_json)
+    with alone(output):
+        try:
+            leave_other_layouts(output, config, time.time())
+            return _drive(config, seeds, output, as_json=as_json)
+        except CrawlError as error:
+            typer.echo(f"raycrawl: {error}; the same command resumes", err=True)
+            return FAILED
 
 
 def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: bool) -> int:
@@ -141,26 +141,6 @@ def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: b
         output.mark_success(tree)
     write_summary(tree, Console(), as_json=as_json)
     return 128 + signals[0] if ending is Ending.STOPPED else 0
-
-
-@contextmanager
-def _alone(output: Output) -> Iterator[None]:
-    """No second crawl on the same output. The lock goes with the process, however that ends."""
-    output.state.mkdir(parents=True, exist_ok=True)
-    with (output.state / "lock").open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            message = f"{output.root}: another process crawls into it; wait for it, or stop it"
-            raise OutputError(message) from None
-        yield
-
-
-def _drop_other_layouts(output: Output, shards: int) -> None:
-    """Removes the state of another number of shards: it is a cache, and what is left of it is rebuilt from the rows."""
-    for path in output.state.glob("shard-*-of-*"):
-        if not path.name.endswith(f"-of-{shards}"):
-            shutil.rmtree(path)
 
 
 @contextmanager

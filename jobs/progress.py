@@ -57,7 +57,7 @@ class Progress(AbstractContextManager["Progress"]):
 
     def say(self, text: str) -> None:
         """One line, now."""
-        self._console.print(text, highlight=False)
+        self._console.print(text, highlight=False, soft_wrap=True)
 
     def show(self, totals: Totals, now: float) -> None:
         """The state at `now`."""

@@ -9,7 +9,6 @@ It takes `now` as an argument and must not know who calls it: a later incarnatio
 
 import fcntl
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,6 +66,11 @@ class Journal:
         """The moment from which `tick` would seal; `None` if no segment is open."""
         return None if self._wal is None else self._opened_at + self._config.segment_seconds
 
+    def floor(self) -> int:
+        """The newest epoch that was here: a segment has it, or it only opened the journal. Raises `OutputError`."""
+        known = max((name.epoch for name in self._known()), default=0)
+        return max(known, _read_epoch(self._fence_path))
+
     def open(self, epoch: int, now: float) -> None:
         """Begin an epoch, or take it up again: everything that earlier incarnations left becomes segments.
 
@@ -96,21 +100,17 @@ class Journal:
         batch_id: int,
         rows: pa.RecordBatch | pa.Table,
         now: float,
-        duplicates: Mapping[int, str] | None = None,
     ) -> int:
         """Take rows (schema ROWS) in; they are durable on return. Returns the sequence of the segment they are in.
 
-        `duplicates`: row index → the URL that the row's content was first seen at. The same `(epoch, batch_id)` again
-        writes nothing and answers the same. Raises `FencedError` (another epoch is open), `OutputError` (the disk
-        refuses: the journal is then closed, and the rows may or may not be in it).
+        The same `(epoch, batch_id)` again writes nothing and answers the same. Raises `FencedError` (another epoch is
+        open), `OutputError` (the disk refuses: the journal is then closed, and the rows may or may not be in it).
         """
         self._assert_open(epoch)
         known = self._batches.find(batch_id)
         if known is not None:
             return known
         batch = _one_batch(rows)
-        if duplicates:
-            batch = _with_duplicates(batch, duplicates)
         try:
             wal = self._wal or self._start(epoch, now)
             wal.append(batch_id, batch)
@@ -195,8 +195,7 @@ class Journal:
         descriptor = os.open(self._fence_path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            floor = max((name.epoch for name in self._known()), default=0)
-            floor = max(floor, _read_epoch(self._fence_path))
+            floor = self.floor()
             if epoch < floor:
                 message = f"shard {self._shard}: epoch {epoch} is over, epoch {floor} was here"
                 raise FencedError(message)
@@ -231,11 +230,3 @@ def _one_batch(rows: pa.RecordBatch | pa.Table) -> pa.RecordBatch:
         message = f"rows do not have the dataset's schema: {rows.schema.names}"
         raise ValueError(message)
     return rows
-
-
-def _with_duplicates(batch: pa.RecordBatch, duplicates: Mapping[int, str]) -> pa.RecordBatch:
-    firsts: list[str | None] = [None] * batch.num_rows
-    for row, url in duplicates.items():
-        firsts[row] = url
-    index = batch.schema.get_field_index("duplicate_of")
-    return batch.set_column(index, ROWS.field(index), pa.array(firsts, pa.string()))

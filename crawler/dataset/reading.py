@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from crawler.config import Page as Limits
 from crawler.dataset.selection import relation
-from crawler.dedup.digest import content_digest, text_digest
+from crawler.dedup.digest import text_digest
 from crawler.dedup.simhash import simhash
 from crawler.outcomes import Kind
 from crawler.page.page import read_page
@@ -26,7 +26,6 @@ class Columns(NamedTuple):
     text: str | None = None
     canonical: str | None = None
     robots_directives: tuple[str, ...] | None = None
-    content_digest: bytes | None = None
     text_digest: bytes | None = None
     simhash: int | None = None
     simhash_tokens: int | None = None
@@ -35,7 +34,8 @@ class Columns(NamedTuple):
 class Outlinks(NamedTuple):
     """A page's links as its row keeps them. `unresolved`: occurrences that have no wire URL, by reason."""
 
-    links: list[tuple[str, str]]
+    urls: list[str]
+    rels: list[str]
     texts: list[str]
     nofollow: bool
     unresolved: dict[str, int]
@@ -62,25 +62,20 @@ def read(raw: RawPage, token: str, limits: Limits) -> tuple[Columns, Outlinks]:
         return _read(raw, token, limits)
     except Exception as error:  # noqa: BLE001  one page's reader must not harm the others
         text = f"{type(error).__name__}: {error}"[:_LONGEST_ERROR]
-        return unread(raw, text), Outlinks([], [], nofollow=False, unresolved={})
+        return unread(raw, text), Outlinks([], [], [], nofollow=False, unresolved={})
 
 
 def unread(raw: RawPage, error: str) -> Columns:
     """The row of a page that cannot be read."""
-    return Columns(
-        Kind.PARSE_FAILED.value, essence(raw.content_type), error, content_digest=_digest(raw)
-    )
-
-
-def _digest(raw: RawPage) -> bytes | None:
-    return content_digest(raw.body) if raw.body else None
+    return Columns(Kind.PARSE_FAILED.value, essence(raw.content_type), error)
 
 
 def _read(raw: RawPage, token: str, limits: Limits) -> tuple[Columns, Outlinks]:
     page = read_page(raw.body, raw.content_type, raw.url, limits.max_links)
     # By the time of the fetch, not of the reading: reading the same bytes again gives the same row.
     said = read_directives(page.meta_robots, raw.robots, token, raw.fetched_at)
-    fingerprint, tokens = simhash(page.text)
+    folded = page.text.casefold()
+    fingerprint, tokens = simhash(folded)
     columns = Columns(
         Kind.FETCHED.value,
         page.content_type,
@@ -91,11 +86,10 @@ def _read(raw: RawPage, token: str, limits: Limits) -> tuple[Columns, Outlinks]:
         page.text if limits.store_text else None,
         page.canonical,
         said.names,
-        _digest(raw),
-        text_digest(page.text) if page.text else None,
+        text_digest(folded) if folded else None,
         fingerprint if tokens else None,
         tokens,
     )
-    links = [(url, relation(rel, via)) for url, rel, _, via in page.links]
-    texts = [link.text for link in page.links]
-    return columns, Outlinks(links, texts, said.nofollow, page.unresolved)
+    links = page.links
+    rels = list(map(relation, links.rels, links.vias))
+    return columns, Outlinks(links.urls, rels, links.texts, said.nofollow, page.unresolved)

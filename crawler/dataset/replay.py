@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from crawler.config import Config
 from crawler.dataset import manifest
 from crawler.dataset.manifest import Entry
 from crawler.dataset.output import Output
@@ -21,7 +20,6 @@ from crawler.errors import OutputError
 from crawler.frontier.lease import Content
 from crawler.frontier.store import slot_of_digest
 from crawler.outcomes import Kind
-from crawler.url.admit import Admission
 
 _FOR_LINKS = (
     "url",
@@ -61,8 +59,7 @@ class Replayed(NamedTuple):
 
 def replay(
     output: Output,
-    admission: Admission,
-    config: Config,
+    selector: Selector,
     *,
     shard: int | None = None,
     after: int = 0,
@@ -77,7 +74,6 @@ def replay(
     those that are certain (the row's own redirect, and one more if it was found by one).
     Raises `OutputError`.
     """
-    selector = Selector(admission, config)
     for entry in manifest.entries(output, shard):
         if entry.sequence > after:
             for rows in _read(output, entry):
@@ -148,15 +144,16 @@ def _links(rows: pa.RecordBatch, selector: Selector) -> LinkColumns:
     counts = pc.fill_null(pc.list_value_length(outlinks), 0).to_pylist()
     names = ("kind", *_FOR_LINKS)
     end = 0
-    for row, values in enumerate(zip(*(giving[name].to_pylist() for name in names), strict=True)):
-        begin, end = end, end + counts[row]
+    for values, count in zip(
+        zip(*(giving[name].to_pylist() for name in names), strict=True), counts, strict=True
+    ):
+        begin, end = end, end + count
         links = list(zip(urls[begin:end], rels[begin:end], strict=True))
-        _select(row, dict(zip(names, values, strict=True)), links, selector, into)
+        _select(dict(zip(names, values, strict=True)), links, selector, into)
     return into
 
 
 def _select(
-    row: int,
     values: dict[str, Any],
     links: list[tuple[str, str]],
     selector: Selector,
@@ -170,6 +167,6 @@ def _select(
         duplicate=values["duplicate_of"] is not None,
     )
     if values["kind"] == Kind.REDIRECT:
-        selector.redirect(row, source, values["redirect_to"], values["error"], into)
+        selector.redirect(source, values["redirect_to"], values["error"], into)
     else:
-        selector.select(row, source, links, into)
+        selector.select(source, links, into)

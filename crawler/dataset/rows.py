@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -28,15 +26,13 @@ _CRASHED = "its reader took the process down"
 class Parsed(NamedTuple):
     """What came of one batch of FETCHED.
 
-    `link_row`: the row of each link. `digests`: of each row that is a page with a body. `counters`: `rows.<kind>`,
-    `bytes.wire`, `bytes.body`, `links.found`, `links.<reason>`, where found = `links.num_rows` + all reasons.
+    `counters`: `rows.<kind>`, `bytes.wire`, `bytes.body`, `links.found` and `links.<reason>`, where found is
+    `links.num_rows` and all reasons together.
     """
 
     rows: pa.RecordBatch
     settled: pa.RecordBatch
     links: pa.RecordBatch
-    link_row: npt.NDArray[np.int32]
-    digests: list[bytes | None]
     counters: dict[str, int]
 
 
@@ -72,13 +68,9 @@ class RowBuilder:
         )
         facts["error"] = [errors.get(row, error) for row, error in enumerate(facts["error"])]
         rows = self._rows(fetched, facts, outlinks, duplicates)
-        digests = [
-            digest if kind == Kind.FETCHED else None
-            for kind, digest in zip(facts["kind"], facts["content_digest"], strict=True)
-        ]
         into.counts.update(totals_of(rows))
         settled = settled_of(rows, fetched["slot"])
-        return Parsed(rows, settled, into.batch(), into.rows(), digests, dict(into.counts))
+        return Parsed(rows, settled, into.batch(), dict(into.counts))
 
     def _read(
         self, fetched: pa.RecordBatch, *, quarantine: bool
@@ -121,12 +113,13 @@ class RowBuilder:
             found = outlinks[row]
             if found is not None:
                 source = Source(url, depth, hops, found.nofollow, row in duplicates)
-                self._selector.select(row, source, found.links, into)
+                links = zip(found.urls, found.rels, strict=True)
+                self._selector.select(source, links, into)
                 for reason, count in found.unresolved.items():
-                    into.found_unresolved(reason, count)
+                    into.none_sent(reason, count)
             elif kind == Kind.REDIRECT:
                 source = Source(url, depth, hops)
-                errors[row] = self._selector.redirect(row, source, target, error, into)
+                errors[row] = self._selector.redirect(source, target, error, into)
         return errors
 
     def _rows(
@@ -182,8 +175,8 @@ def _outlinks(outlinks: list[Outlinks | None]) -> pa.Array:
     urls, rels, texts, offsets = list[str](), list[str](), list[str](), [0]
     for found in outlinks:
         if found is not None:
-            urls += [url for url, _ in found.links]
-            rels += [rel for _, rel in found.links]
+            urls += found.urls
+            rels += found.rels
             texts += found.texts
         offsets.append(len(urls))
     struct = OUTLINKS.value_type

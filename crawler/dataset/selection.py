@@ -95,25 +95,21 @@ class LinkColumns:
         self._priorities.append(priority)
         self._vias.append(via)
 
-    def placed(self, row: int, source: Source, depth: int, hops: int, since: int) -> None:
-        """The links from the `since`-th on were found in this row, and have this depth and these hops."""
+    def placed(self, source: Source, depth: int, hops: int, since: int) -> None:
+        """The links from the `since`-th on were found here, and have this depth and these hops."""
         count = len(self._links) - since
         if count:
-            self._found_at.append(_Place(row, source.url, depth, hops, count))
+            self._found_at.append(_Place(source.url, depth, hops, count))
 
     def count(self, reason: str, links: int) -> None:
         """Note links that are not sent on."""
         if links:
             self.counts[counter(reason)] += links
 
-    def found_unresolved(self, reason: str, links: int) -> None:
-        """Note links of a page that never were URLs."""
+    def none_sent(self, reason: str, links: int) -> None:
+        """Note links of a page that are all dropped for one reason: the page asked for it, or they never were URLs."""
         self.counts[FOUND] += links
         self.count(reason, links)
-
-    def rows(self) -> npt.NDArray[np.int32]:
-        """The row of each link."""
-        return self._spread([place.row for place in self._found_at])
 
     def batch(self) -> pa.RecordBatch:
         """The links (schema LINKS), in the order in which they were found."""
@@ -148,7 +144,6 @@ class LinkColumns:
 
 
 class _Place(NamedTuple):
-    row: int
     url: str
     depth: int
     hops: int
@@ -167,23 +162,20 @@ class Selector:
         self._follow_duplicates = config.scope.follow_duplicates
         self._recent = recent
 
-    def select(
-        self, row: int, source: Source, links: Sequence[tuple[str, str]], into: LinkColumns
-    ) -> None:
+    def select(self, source: Source, links: Iterable[tuple[str, str]], into: LinkColumns) -> None:
         """Add to `into` what a page's links give. `links`: (wire URL, rel as the row keeps it), as found."""
-        into.counts[FOUND] += len(links)
         if source.nofollow and not self._follow_nofollow:
-            into.count(Dropped.NOFOLLOW_PAGE, len(links))
+            into.none_sent(Dropped.NOFOLLOW_PAGE, sum(1 for _ in links))
             return
         if source.duplicate and not self._follow_duplicates:
-            into.count(Dropped.DUPLICATE_PAGE, len(links))
+            into.none_sent(Dropped.DUPLICATE_PAGE, sum(1 for _ in links))
             return
         since, depth = len(into), source.depth + 1
-        self._sift(links, depth, into)
-        into.placed(row, source, depth, 0, since)
+        into.counts[FOUND] += self._sift(links, depth, into)
+        into.placed(source, depth, 0, since)
 
     def redirect(
-        self, row: int, source: Source, target: str | None, error: str | None, into: LinkColumns
+        self, source: Source, target: str | None, error: str | None, into: LinkColumns
     ) -> str | None:
         """Add to `into` what a redirect gives. Returns the row's error: why the target is not followed, if so.
 
@@ -202,10 +194,11 @@ class Selector:
             into.count(admitted, 1)
             return admitted.value if admitted is Reason.REDIRECT_LIMIT else None
         into.add(admitted, self._admission.priority(target, source.depth, "redirect"), "redirect")
-        into.placed(row, source, source.depth, hops, since)
+        into.placed(source, source.depth, hops, since)
         return None
 
-    def _sift(self, links: Iterable[tuple[str, str]], depth: int, into: LinkColumns) -> None:
+    def _sift(self, links: Iterable[tuple[str, str]], depth: int, into: LinkColumns) -> int:
+        """How many there were; what of them counts is in `into`."""
         # Nine links of ten are repeats, so the order is that of the cheapest test: a set, a dictionary, then the URL.
         seen = set[str]()
         same = unendorsed = forwarded = 0
@@ -232,6 +225,7 @@ class Selector:
         into.count(Dropped.SAME_PAGE, same)
         into.count(Dropped.NOFOLLOW, unendorsed)
         into.count(Dropped.FORWARDED, forwarded)
+        return same + unendorsed + len(seen)
 
 
 def forbids_following(directives: Iterable[str]) -> bool:

@@ -133,12 +133,12 @@ def recover(path: Path) -> Recovery:
     return Recovery(path)
 
 
-def leftovers(folder: Path, shard: int) -> list[tuple[SegmentName, Path]]:
-    """The WALs of a shard in a folder, oldest first."""
+def leftovers(folder: Path, shard: int | None = None) -> list[tuple[SegmentName, Path]]:
+    """The WALs of a shard in a folder, or of all, oldest first within a shard."""
     found = []
     for path in folder.iterdir() if folder.is_dir() else ():
         name = SegmentName.parse(path.stem)
-        if name and name.shard == shard and path.suffix in {OPEN, TAKEN}:
+        if name and shard in {None, name.shard} and path.suffix in {OPEN, TAKEN}:
             found.append((name, path))
     return sorted(found)
 

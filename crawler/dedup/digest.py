@@ -1,16 +1,11 @@
-"""Exact sameness: of bytes, and of words. SHA-256, so that nobody can make two pages collide."""
+"""Exact sameness of words (that of bytes is told when they are fetched), by SHA-256: nobody can make two collide."""
 
 import hashlib
 
 
-def content_digest(body: bytes) -> bytes:
-    """The 32-byte digest of a body as it was received."""
-    return hashlib.sha256(body).digest()
+def text_digest(folded: str) -> bytes:
+    """The 32-byte digest of a page's text, its spaces collapsed (`crawler.page`) and its case folded (`str.casefold`).
 
-
-def text_digest(text: str) -> bytes:
-    """The 32-byte digest of a page's text, whose spaces are collapsed already (`crawler.page`); case does not count.
-
-    Case is folded (`str.casefold`), so `STRASSE` equals `straße`.
+    So case does not count, and `STRASSE` equals `straße`.
     """
-    return hashlib.sha256(text.casefold().encode("utf-8", "surrogatepass")).digest()
+    return hashlib.sha256(folded.encode("utf-8", "surrogatepass")).digest()

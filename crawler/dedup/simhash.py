@@ -22,7 +22,7 @@ Hashes = NDArray[np.uint64]
 # Counting a feature once, however often it occurs, lost recall everywhere (2 words: .95, .49, .20).
 SHINGLE = 2
 
-# What lies beyond is not looked at: the arrays take some 60 bytes a character, and memory must be bounded.
+# What lies beyond is not looked at: the arrays take some 40 bytes a character, and memory must be bounded.
 _MAX_CHARACTERS = 1_000_000
 
 _SEPARATOR, _WORD, _ALONE = 0, 1, 2
@@ -49,16 +49,17 @@ _BASE = 0x9E3779B97F4A7C15
 _LONGEST = 256  # characters after which the powers of a word's polynomial start again
 _POWERS = np.array([pow(_BASE, i + 1, 1 << 64) for i in range(_LONGEST)], dtype=np.uint64)
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(
-    np.int64
+    np.float64
 )
 
 
-def simhash(text: str) -> tuple[int, int]:
+def simhash(folded: str) -> tuple[int, int]:
     """The fingerprint as a signed 64-bit integer, and the number of words it was made of.
 
-    Letter case and punctuation do not count. A feature counts as often as it occurs. No words: `(0, 0)`.
+    `folded`: a text whose case is folded (`str.casefold`), so that letter case does not count; nor does punctuation.
+    A feature counts as often as it occurs. No words: `(0, 0)`.
     """
-    words = word_hashes(text)
+    words = word_hashes(folded)
     return combine(shingles(words, SHINGLE)), len(words)
 
 
@@ -72,29 +73,40 @@ def combine(hashes: Hashes) -> int:
     if not len(hashes):
         return 0
     octets = hashes.astype("<u8", copy=False).view(np.uint8).reshape(-1, 8)
-    # Counting byte values and multiplying by their bits is ten times cheaper than summing 64 columns of bits.
-    ones = np.concatenate([np.bincount(octets[:, i], minlength=256) @ _BITS for i in range(8)])
+    # Counting byte values and multiplying by their bits is ten times cheaper than summing 64 columns of bits. In
+    # floats, which hold these counts exactly, it is a product of matrices that numpy has a fast routine for.
+    counts = np.array([np.bincount(octets[:, i], minlength=256) for i in range(8)], np.float64)
+    ones = (counts @ _BITS).ravel()
     return int(np.packbits(ones * 2 > len(hashes), bitorder="little").view("<i8")[0])
 
 
-def word_hashes(text: str) -> Hashes:
-    """One hash per word of the case-folded text, in order; a word is a run of letters, marks and digits."""
-    folded = text[:_MAX_CHARACTERS].casefold()
-    points = np.frombuffer(folded.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    kinds = _kinds()[np.minimum(points, _TABLE_SIZE - 1)]
-    inside = np.flatnonzero(kinds)
-    if not len(inside):
+def word_hashes(folded: str) -> Hashes:
+    """One hash per word of a case-folded text, in order; a word is a run of letters, marks and digits."""
+    octets = folded[:_MAX_CHARACTERS].encode("utf-32-le", "surrogatepass")
+    points = np.frombuffer(octets, dtype="<u4")
+    kinds = _kinds().take(points, mode="clip")  # the table ends with a separator
+    starts = np.flatnonzero(_opens(kinds))
+    if not len(starts):
         return np.empty(0, dtype=np.uint64)
-    kinds, points = kinds[inside], points[inside]
-    opens = np.empty(len(inside), dtype=bool)
-    opens[0] = True
-    # A word begins after a gap, and at and after every character that stands alone.
-    opens[1:] = (np.diff(inside) > 1) | (kinds[1:] == _ALONE) | (kinds[:-1] == _ALONE)
-    starts = np.flatnonzero(opens)
-    lengths = np.diff(starts, append=len(inside))
-    places = np.arange(len(inside)) - np.repeat(starts, lengths)
-    terms = points.astype(np.uint64) * _POWERS[places % _LONGEST]
-    return _mixed(np.add.reduceat(terms, starts))
+    # Each word is taken with the gap after it, whose characters count as zero: dearer to leave out than to add.
+    first = int(starts[0])
+    places = np.arange(first, len(points))
+    places -= np.repeat(starts, np.diff(starts, append=len(points)))
+    terms = _POWERS.take(places, mode="wrap")
+    terms *= points[first:] * (kinds[first:] != _SEPARATOR)
+    return _mixed(np.add.reduceat(terms, starts - first))
+
+
+def _opens(kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Where a word begins: after a gap, and at and after every character that stands alone."""
+    inside: NDArray[np.bool_] = kinds != _SEPARATOR
+    opens = inside.copy()
+    opens[1:] &= ~inside[:-1]
+    alone = kinds == _ALONE
+    if alone.any():
+        opens |= alone
+        opens[1:] |= alone[:-1] & inside[1:]
+    return opens
 
 
 def shingles(words: Hashes, size: int) -> Hashes:

@@ -5,17 +5,22 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
-class PageLink(NamedTuple):
-    """One occurrence of a link in a page.
+@dataclass(slots=True)
+class PageLinks:
+    """The occurrences of links in a page, in document order: four lists of the same length, one entry a link.
 
-    `url`: absolute wire URL. `rel`: the attribute, lower-cased, spaces collapsed. `text`: at most 256 characters.
-    `via`: what it was found in: `link` (a, area, `<link>`), `area`, `iframe`, `frame`, `refresh`, `canonical`.
+    Lists, not a value for each link: a page has hundreds, and whoever takes them writes columns.
+    `urls`: absolute wire URLs. `rels`: the attribute, lower-cased, spaces collapsed. `texts`: at most 256 characters.
+    `vias`: what it was found in: `link` (a, `<link>`), `area`, `iframe`, `frame`, `refresh`, `canonical`.
     """
 
-    url: str
-    rel: str
-    text: str
-    via: str
+    urls: list[str] = field(default_factory=list)
+    rels: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    vias: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.urls)
 
 
 @dataclass(slots=True)
@@ -24,7 +29,7 @@ class Page:
 
     `base`: what its links are resolved against. `canonical`: absolute. `meta_robots`: (name in lower case, content)
     of every `<meta>` that holds a robots directive, whomever it addresses. `unresolved`: occurrences of links that
-    did not become a `PageLink`, by reason: `not_http`, `invalid_url`, `link_limit`; found = links + unresolved.
+    are not among the `links`, by reason: `not_http`, `invalid_url`, `link_limit`; found = links + unresolved.
     """
 
     content_type: str
@@ -35,7 +40,7 @@ class Page:
     canonical: str | None = None
     text: str = ""
     meta_robots: tuple[tuple[str, str], ...] = ()
-    links: list[PageLink] = field(default_factory=list)
+    links: PageLinks = field(default_factory=PageLinks)
     unresolved: dict[str, int] = field(default_factory=dict)
 
 

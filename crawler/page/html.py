@@ -22,8 +22,8 @@ _LINKS = ("a", "area", "frame", "iframe", "link", "meta")
 _BREAK_IDS = frozenset(create_tag(tag).tag_id for tag in BREAKS)
 _INNER_IDS = frozenset(create_tag(tag).tag_id for tag in INNER_BREAKS)
 _LINK_IDS = frozenset(create_tag(tag).tag_id for tag in _LINKS)
-_UNSEEN_IDS = {create_tag(tag).tag_id: tag for tag in UNSEEN}
-_WALKED_IDS = _BREAK_IDS | _LINK_IDS | _UNSEEN_IDS.keys()
+_NOTED_IDS = {create_tag(tag).tag_id: tag for tag in [*UNSEEN, "base"]}
+_WALKED_IDS = _BREAK_IDS | _LINK_IDS | _NOTED_IDS.keys()
 
 # Directives of robots metas (Google's and Bing's lists, and the opt-outs for training), to tell them from other metas.
 _DIRECTIVES = frozenset({"all", "follow", "index", "indexifembedded", "max-image-preview", "max-snippet",
@@ -43,13 +43,13 @@ def read_html(source: Source) -> Page:
     """The facts of a page of HTML. Broken markup is read as a browser reads it."""
     parser = LexborHTMLParser(bounded(source.text))
     parser.strip_tags(UNSEEN_SOURCE, recursive=True)
-    base = _base(parser, source.url)
+    nodes, noted = _walk(parser)
+    base = _base(parser, source.url) if "base" in noted else source.url
     page = Page(source.content_type, source.charset, base, _language(parser), _title(parser))
     links = Links(base, source.charset, source.max_links)
     robots: list[tuple[str, str]] = []
-    nodes, unseen = _walk(parser)
     # A refresh for visitors without scripts says "switch scripts on"; links inside noscript are as good as others.
-    unscripted = {node.mem_id for node in parser.css("noscript > meta")} if unseen else ()
+    unscripted = {node.mem_id for node in parser.css("noscript > meta")} if noted else ()
     for node in nodes:
         tag = node.tag
         if tag == "a":
@@ -62,7 +62,7 @@ def read_html(source: Source) -> Page:
             _add_embedded(links, tag or "", node.attributes)
     page.links, page.unresolved = links.links, links.unresolved
     page.meta_robots = tuple(robots)
-    if unseen:
+    if unseen := [tag for tag in UNSEEN if tag in noted]:
         parser.strip_tags(unseen, recursive=True)
     page.text = collapse(parser.body.text()) if parser.body else ""  # a frameset has no body
     return page
@@ -94,14 +94,14 @@ def _title(parser: LexborHTMLParser) -> str | None:
     return (collapse(node.text()) or None) if node else None
 
 
-def _walk(parser: LexborHTMLParser) -> tuple[list[LexborNode], list[str]]:
-    """The elements that may hold links or directives, in document order, and the names of unseen ones there are.
+def _walk(parser: LexborHTMLParser) -> tuple[list[LexborNode], set[str]]:
+    """The elements that may hold links or directives, in document order, and which of `_NOTED_IDS` there are.
 
     On the way, spaces are put around the elements that separate words: then the text of any element is its words.
     """
     wanted: list[LexborNode] = []
     breaks: list[LexborNode] = []
-    unseen: set[str] = set()
+    noted: set[str] = set()
     root = parser.root
     for node in root.traverse() if root else ():
         tag = node.tag_id
@@ -111,13 +111,13 @@ def _walk(parser: LexborHTMLParser) -> tuple[list[LexborNode], list[str]]:
             breaks.append(node)
         if tag in _LINK_IDS:
             wanted.append(node)
-        if tag in _UNSEEN_IDS:
-            unseen.add(_UNSEEN_IDS[tag])
+        if tag in _NOTED_IDS:
+            noted.add(_NOTED_IDS[tag])
     for node in breaks:
         node.insert_before(" ")
         if node.tag_id not in _INNER_IDS:
             node.insert_after(" ")
-    return wanted, sorted(unseen)
+    return wanted, noted
 
 
 def _words(attribute: str | None) -> str:
@@ -129,11 +129,12 @@ def _cut(text: str | None) -> str:
 
 
 def _add_anchor(links: Links, node: LexborNode) -> None:
+    # Hundreds a page, so `_words` and `_cut` are written out.
     attributes = node.attributes
     if "href" in attributes:
-        links.add(
-            attributes["href"] or "", _words(attributes.get("rel")), _cut(node.text()), "link"
-        )
+        rel = attributes.get("rel")
+        text = " ".join(node.text().split())[:MAX_TEXT]
+        links.add(attributes["href"] or "", collapse(rel.lower()) if rel else "", text, "link")
 
 
 def _add_embedded(links: Links, tag: str, attributes: Attributes) -> None:

@@ -3,7 +3,7 @@
 Knows nothing of trees; scope, keys and robots are decided elsewhere.
 """
 
-from crawler.page.facts import PageLink
+from crawler.page.facts import PageLinks
 from crawler.page.labels import CODECS
 from crawler.url.scope import unresolved
 from crawler.url.wire import resolve
@@ -43,24 +43,32 @@ class Links:
         self._base = base
         self._limit = limit
         self._resolved: dict[str, str | None] = {}
-        self.links: list[PageLink] = []
+        self.links = PageLinks()
         self.unresolved: dict[str, int] = {}
 
     def add(self, href: str, rel: str, text: str, via: str) -> None:
         """Takes one occurrence of a link, as written."""
         url = self.resolve(href)
+        links = self.links
         if url is None:
             self._count(str(unresolved(href)))
-        elif len(self.links) >= self._limit:
+        elif len(links.urls) >= self._limit:
             self._count("link_limit")
         else:
-            self.links.append(PageLink(url, rel, text, via))
+            links.urls.append(url)
+            links.rels.append(rel)
+            links.texts.append(text)
+            links.vias.append(via)
 
     def resolve(self, href: str) -> str | None:
         """The wire URL of a reference, if it has one. Menus repeat, so each is worked out once a page."""
-        url = self._resolved.get(href, _UNKNOWN)
+        reference = href.partition("#")[0]
+        # A wire URL has no fragment. But blanks before one stay, which the parser takes off where it finds them last.
+        if "" < reference[-1:] <= " ":
+            reference = href
+        url = self._resolved.get(reference, _UNKNOWN)
         if url is _UNKNOWN:
-            url = self._resolved[href] = resolve(href, self._base, self._codec)
+            url = self._resolved[reference] = resolve(reference, self._base, self._codec)
         return url
 
     def _count(self, reason: str) -> None:

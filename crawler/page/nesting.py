@@ -5,6 +5,8 @@ again every `<b>` before it (HTML section 13.2.4.3): 200 KB that take all memory
 """
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 # Elements that one formatting element left open may cause to be made again, in all: a second and 500 MB at worst.
 _REOPENED = 4_000_000
@@ -15,10 +17,15 @@ _DEEPEST = 2000
 
 # The first letter is spelt in both cases: under IGNORECASE the search is five times slower.
 _FORMATTING = "[bcefinstuBCEFINSTU](?i:|ig|ode|m|ont|obr|mall|trike|trong|t)"
-_OPENING = re.compile(rf"<{_FORMATTING}[\s/>]")
-_OPENING_OR_CLOSING = re.compile(rf"<(/?)({_FORMATTING})[\s/>]")
+# An opening tag up to its ">" if its attributes are such that it surely ends there; else only up to its first blank.
+_OPENING = re.compile(
+    rf"<{_FORMATTING}"
+    r"(?:(?:\s+[\w-]+(?:=(?:\"[^\"<>]*\"|'[^'<>]*'|[\w.#-]+(?=[\s>])))?)*\s*>|[\s/])"
+)
+_FORMATTING_NAME = re.compile(rf"<(/?{_FORMATTING})[\s/>]")
 _FORMATTING_NAMES = frozenset({"b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike",
                                "strong", "tt", "u"})  # fmt: skip
+_NAME = re.compile(r"<(/?[a-zA-Z][a-zA-Z0-9]*)")
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)([^<>]*)")
 
 # Elements that end by themselves or by the next of their kind, or never open: they do not nest, however many there are.
@@ -31,12 +38,13 @@ _FLAT = frozenset({"a", "area", "base", "br", "col", "embed", "hr", "img", "inpu
 def bounded(html: str) -> str:
     """The markup, cut where it would open more than 2,000 elements at once or make millions again."""
     tags = html.count("<")
-    if tags <= _TAGS and (
-        # Nothing is made again without a formatting element that is open and a tag after it: three bounds on that.
+    # Nothing is made again without a formatting element that is open and a tag after it: three bounds on that, each
+    # dearer than the one before.
+    if (
         tags * tags <= 4 * _REOPENED
-        or tags * len(_OPENING.findall(html)) <= _REOPENED
-        or tags * _most_open(html) <= _REOPENED
-    ):
+        or tags * _most_kept(html) <= _REOPENED
+        or tags * _most_open(_FORMATTING_NAME.findall(html)) <= _REOPENED
+    ) and (tags <= _TAGS or _most_open(_nesting(html)) <= _DEEPEST):
         return html
     open_tags = _OpenTags()
     for tag in _TAG.finditer(html):
@@ -47,18 +55,27 @@ def bounded(html: str) -> str:
     return html
 
 
-def _most_open(html: str) -> int:
-    """How many formatting elements are open at once, at most."""
+def _most_kept(html: str) -> int:
+    """How many formatting elements a parser keeps to open again, at most, though none were closed: three alike."""
+    openings = Counter(_OPENING.findall(html))
+    return sum(min(count, 3) if tag[-1] == ">" else count for tag, count in openings.items())
+
+
+def _nesting(html: str) -> Iterator[str]:
+    return (name for name in _NAME.findall(html) if name not in _FLAT)
+
+
+def _most_open(names: Iterable[str]) -> int:
+    """How many elements are open at once, at most, told from the names of tags in order, `/b` for a closing one."""
     open_now: dict[str, int] = {}
     total = most = 0
-    for closing, name in _OPENING_OR_CLOSING.findall(html):
-        count = open_now.get(name, 0)
-        if not closing:
-            open_now[name] = count + 1
+    for name in names:
+        if name[0] != "/":
+            open_now[name] = open_now.get(name, 0) + 1
             total += 1
             most = max(most, total)
-        elif count:
-            open_now[name] = count - 1
+        elif open_now.get(name[1:]):
+            open_now[name[1:]] -= 1
             total -= 1
     return most
 

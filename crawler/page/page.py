@@ -5,12 +5,12 @@ Knows bytes and one header; knows nothing of the network, of scope and of storag
 """
 
 from crawler.page.charset import declared_charset, decode, sniff
-from crawler.page.facts import Page, PageLink, Reader, Source
+from crawler.page.facts import Page, PageLinks, Reader, Source
 from crawler.page.html import read_html, read_xhtml
 from crawler.page.media import media_type
 from crawler.page.text import read_plain
 
-__all__ = ["READERS", "Page", "PageLink", "read_page"]
+__all__ = ["READERS", "Page", "PageLinks", "read_page"]
 
 READERS: dict[str, Reader] = {
     "text/html": read_html,

@@ -1,38 +1,62 @@
 """A whole crawl in one process and one loop: the real shards, writers and tasks, with plain calls where Ray would be.
 
-`Web` can be told to lose streams and batches and to crash parsers, at chosen moments.
+`Faults` says what goes wrong; a crawl whose block is left before `end` ends like a killed one: nothing is settled,
+sealed or handed back any more.
 """
 
 import asyncio
 import time
 from collections import Counter
 from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
+
+import pyarrow.dataset as pads
 
 from actors import tasks
 from actors.directory import Directory
 from actors.plan import plan
 from actors.ring import Ring
 from actors.shard import Shard
+from actors.sowing import parcels
 from actors.spec import ShardSpec
-from actors.watch import Watch, total
+from actors.watch import Ending, Watch, total
 from actors.work import BrokenError, LostError
 from actors.writer import Writer
+from crawler.dataset import manifest
 from crawler.dataset.output import Output
 from crawler.fetch.client import Client
 from crawler.fetch.columns import EMPTY
 from crawler.fetch.serve import serve
-from crawler.url.admit import Admission, Admitted
+from crawler.url.admit import Admission
+from jobs.claiming import leave_other_layouts
+
+# Between two rounds of statistics.
+POLL_SECONDS = 0.02
+_runs = count()
 
 
 class Faults:
-    """What goes wrong: `lose_streams`, `lose_batches` of the next ones; parsers that meet a URL with `poison` crash."""
+    """What goes wrong.
 
-    def __init__(self, lose_streams=0, lose_batches=0, poison=None):
+    `lose_streams`, `lose_batches`: so many of the first ones. `poison`: parsers that meet this URL crash.
+    `silent_after`: that append is made durable, but nobody is told of it any more.
+    """
+
+    def __init__(self, lose_streams=0, lose_batches=0, poison=None, silent_after=None):
         self.lose_streams = lose_streams
         self.lose_batches = lose_batches
         self.poison = poison
+        self.silent_after = silent_after
         self.happened = Counter()
+
+    def due(self, fault):
+        """Whether one of the faults of this kind happens now."""
+        left = getattr(self, fault)
+        if left:
+            setattr(self, fault, left - 1)
+            self.happened[fault] += 1
+        return bool(left)
 
 
 class LocalWork:
@@ -41,7 +65,7 @@ class LocalWork:
     def __init__(self, config, seeds, client, faults):
         self._config = config
         self._packed = tasks.pack(config, seeds)
-        self._run = f"run-{id(self)}"
+        self._run = f"run-{next(_runs)}"
         self._client = client
         self._faults = faults
 
@@ -58,10 +82,10 @@ class LocalWork:
             ended = False
             while not ended:
                 batch, delivery = await pairs.get()
-                if self._faults.lose_streams:
-                    self._faults.lose_streams -= 1
-                    self._faults.happened["stream"] += 1
-                    raise LostError("the stream broke off")
+                # What was served is lost: the URLs of this batch, and all that come after it.
+                if delivery.keys and self._faults.due("lose_streams"):
+                    message = "the stream broke off"
+                    raise LostError(message)
                 ended = delivery.end
                 yield batch, delivery
             await serving
@@ -71,18 +95,14 @@ class LocalWork:
 
     async def parse(self, batch, part, duplicates, source):
         await asyncio.sleep(0)
-        if self._faults.lose_batches:
-            self._faults.lose_batches -= 1
-            self._faults.happened["batch"] += 1
-            raise LostError("the batch is gone")
+        if self._faults.due("lose_batches"):
+            message = "the batch is gone"
+            raise LostError(message)
         urls = batch.column("url").to_pylist()[part.start : part.stop]
-        if (
-            self._faults.poison
-            and not part.quarantine
-            and any(self._faults.poison in url for url in urls)
-        ):
+        if self._faults.poison in urls and not part.quarantine:
             self._faults.happened["crash"] += 1
-            raise BrokenError("the parser crashed")
+            message = "the parser crashed"
+            raise BrokenError(message)
         return tasks.parse(batch, self._run, self._packed, part, duplicates, source)
 
     async def gave_up(self, batch):
@@ -98,8 +118,8 @@ class LocalPeers:
         self._epoch = -1
 
     async def register(self, epoch_floor):
-        self._epoch = await self._crawl.directory.register(self._number, epoch_floor, None, None)
-        await self._crawl.directory.peers()
+        floor = max(epoch_floor, await self._crawl.writers[self._number].floor())
+        self._epoch = await self._crawl.directory.register(self._number, floor)
         return self._epoch
 
     async def open_writer(self):
@@ -115,7 +135,9 @@ class LocalPeers:
         return await self._crawl.shards[shard].first_with(contents)
 
     async def append(self, batch, rows):
-        return await self._crawl.writers[self._number].append(self._epoch, batch, rows)
+        sequence = await self._crawl.writers[self._number].append(self._epoch, batch, rows)
+        await self._crawl.appended(rows.num_rows)
+        return sequence
 
     async def draw(self, granted, want):
         return await self._crawl.directory.draw(self._number, granted, want)
@@ -125,16 +147,21 @@ class LocalCrawl:
     """The graph of `actors.crawl`, without Ray."""
 
     def __init__(self, config, seeds, out: Path, client, faults):
-        count = config.runtime.shards
-        self.config, self.seeds = config, tuple(seeds)
+        shards = config.runtime.shards
+        self.config, self.seeds, self.faults = config, tuple(seeds), faults
         self.output = Output.open(str(out))
-        self.directory = Directory(count, 0, config.budget.max_pages)
+        leave_other_layouts(self.output, config, time.time())
+        floor = max((name.epoch for name in manifest.names(self.output)), default=0)
+        self.directory = Directory(shards, floor, config.budget.max_pages)
+        self.rows = 0
+        self._written = asyncio.Condition()
+        self._silent = asyncio.Event()
         work = LocalWork(config, self.seeds, client, faults)
-        shape = plan(4, count)
-        self.writers = [Writer(n, self.output, config.dataset) for n in range(count)]
+        shape = plan(4, shards)
+        self.writers = [Writer(n, self.output, config.dataset) for n in range(shards)]
         self.shards = [
-            Shard(ShardSpec(n, count, config, self.seeds, self.output, shape, "run"))
-            for n in range(count)
+            Shard(ShardSpec(n, shards, config, self.seeds, self.output, shape, "run"))
+            for n in range(shards)
         ]
         self.runs = [
             asyncio.create_task(shard.run(work, LocalPeers(n, self)))
@@ -142,47 +169,104 @@ class LocalCrawl:
         ]
 
     async def sow(self):
-        from actors.crawl import _seed_links
+        """Gives the seeds to their shards, once these are restored."""
+        owners = Ring(len(self.shards)).owners
+        sown = parcels(self.seeds, Admission(self.config, self.seeds), owners)
+        for sequence, (owner, links) in enumerate(sown):
+            await self._while_it_runs(self.shards[owner].add_links(-1, 0, sequence, links))
 
-        admission, owners = Admission(self.config, self.seeds), Ring(len(self.shards)).owners
-        for sequence, seed in enumerate(self.seeds):
-            link = admission.admit(seed, 0)
-            assert isinstance(link, Admitted), (seed, link)
-            await self.shards[owners[link.slot]].add_links(
-                -1, 0, sequence, _seed_links([link], admission)
-            )
+    async def until_restored(self):
+        """Until every shard has taken in what the journal has."""
+        ready = asyncio.gather(*(shard._ready.wait() for shard in self.shards))
+        await self._while_it_runs(ready)
 
-    async def until_over(self, watch=None):
-        """Watches until the crawl ends by itself; returns the totals."""
-        watch = watch or Watch(self.config.budget, time.time())
+    async def appended(self, rows):
+        """Some rows are durable; holds the news back for ever where the fault is due."""
+        async with self._written:
+            self.rows += rows
+            self._written.notify_all()
+        if self.faults.silent_after is not None and self.rows >= self.faults.silent_after:
+            self._silent.set()
+            await asyncio.Event().wait()
+
+    async def until_rows(self, rows):
+        """Until this crawl has made so many rows durable."""
+
+        async def enough():
+            async with self._written:
+                await self._written.wait_for(lambda: self.rows >= rows)
+
+        await self._while_it_runs(enough())
+
+    async def until_silent(self):
+        """Until the fault `silent_after` has happened."""
+        await self._while_it_runs(self._silent.wait())
+
+    async def _while_it_runs(self, step):
+        """A step's end, or what a shard failed with meanwhile."""
+        step = asyncio.ensure_future(step)
+        done, _ = await asyncio.wait([step, *self.runs], return_when=asyncio.FIRST_COMPLETED)
+        if step not in done:
+            step.cancel()
+            for run in done:
+                run.result()
+        return await step
+
+    async def stats(self):
+        return [await shard.stats() for shard in self.shards]
+
+    async def until_over(self):
+        """Watches until the crawl ends by itself; returns why."""
+        watch = Watch(self.config.budget, time.time())
         while True:
             for run in self.runs:
                 if run.done():
                     run.result()
-            stats = [await shard.stats() for shard in self.shards]
-            if watch.verdict(stats, time.time()):
-                return total(stats)
-            await asyncio.sleep(0.05)
+            verdict = watch.verdict(await self.stats(), time.time())
+            if verdict:
+                return verdict
+            await asyncio.sleep(POLL_SECONDS)
 
     async def end(self):
+        """Stops and closes everything in order; returns the totals."""
         await asyncio.gather(*(shard.stop() for shard in self.shards))
         await asyncio.gather(*self.runs)
-        totals = total([await shard.stats() for shard in self.shards])
+        totals = total(await self.stats())
+        for shard in self.shards:
+            shard._frontier.check()
         await asyncio.gather(*(writer.close() for writer in self.writers))
+        await asyncio.gather(*(shard.close() for shard in self.shards))
+        return totals
+
+    async def finish(self):
+        """Crawls to the end; returns the totals."""
+        ending = await self.until_over()
+        assert ending is Ending.COMPLETE, ending
+        return await self.end()
+
+    async def kill(self):
+        """Ends every task where it stands, and lets go of the databases as the end of a process would."""
+        tasks_ = [*self.runs, *(w._ticking for w in self.writers if w._ticking)]
+        for task in tasks_:
+            task.cancel()
+        await asyncio.gather(*tasks_, return_exceptions=True)
         for shard in self.shards:
             await shard.close()
-        return totals
 
 
 @asynccontextmanager
 async def local_crawl(config, seeds, out, faults=None):
-    """A running crawl in this process."""
-    async with Client(config) as client:
+    """A running crawl in this process, its seeds sown. What is not ended when the block is left is killed."""
+    async with Client(config, time.time) as client:
         crawl = LocalCrawl(config, seeds, out, client, faults or Faults())
-        await crawl.sow()
         try:
+            await crawl.sow()
             yield crawl
         finally:
-            for run in crawl.runs:
-                run.cancel()
-            await asyncio.gather(*crawl.runs, return_exceptions=True)
+            await crawl.kill()
+
+
+def rows_of(out, *columns):
+    """The rows of an output, as tuples."""
+    table = pads.dataset(Path(out, "pages"), exclude_invalid_files=False).to_table(list(columns))
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

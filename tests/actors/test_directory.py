@@ -10,21 +10,11 @@ from actors.directory import Directory
 
 async def test_epochs_grow_over_restarts_and_storage():
     directory = Directory(shards=2, epoch_floor=7, max_pages=None)
-    assert await directory.register(0, 0, "a", "w") == 8
-    assert await directory.register(0, 0, "a", "w") == 9
-    assert await directory.register(1, 20, "b", "v") == 21
-    assert await directory.register(0, 5, "a", "w") == 10
-
-
-async def test_peers_are_told_when_all_are_there():
-    directory = Directory(shards=2, epoch_floor=0, max_pages=None)
-    await directory.register(0, 0, "a", "w")
-    asking = asyncio.create_task(directory.peers())
-    await asyncio.sleep(0)
-    assert not asking.done()
-    await directory.register(1, 0, "b", "v")
-    peers = await asking
-    assert {number: peer.shard for number, peer in peers.items()} == {0: "a", 1: "b"}
+    assert await directory.register(0, 0) == 8
+    assert await directory.register(0, 0) == 9
+    assert await directory.register(1, 20) == 21
+    assert await directory.register(0, 5) == 10
+    assert repr(directory) == "<Directory 2 shards, granted 0 of None>"
 
 
 async def test_nothing_is_granted_before_all_have_said_what_they_have():

@@ -5,9 +5,17 @@ from collections import Counter
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
+from actors import links as module
 from actors.links import Outbox
 from crawler.frontier.links import LINKS
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    """Nothing waits for company."""
+    monkeypatch.setattr(module, "FLUSH_SECONDS", 0.0)
 
 
 def links(*slots):
@@ -28,6 +36,7 @@ class Owners:
 
     def __init__(self):
         self.messages = []
+        self.reasons = {}
         self.gates = {}
         self.broken = set()
         self.arrived = asyncio.Event()
@@ -40,7 +49,7 @@ class Owners:
         if owner in self.gates:
             await self.gates[owner].wait()
         self.messages.append((owner, sequence, batch.column("slot").to_pylist()))
-        return {"new": batch.num_rows}
+        return self.reasons or {"new": batch.num_rows}
 
 
 def outbox(owners, home=0):
@@ -62,6 +71,16 @@ async def test_no_links_no_message():
     assert owners.messages == []
 
 
+async def test_each_sender_gets_as_many_counts_as_it_has_links():
+    owners = Owners()
+    owners.reasons = {"new": 4, "known": 5, "budget_host": 1}
+    box = outbox(owners)
+    counts = await asyncio.gather(*(box.send(links(*[1] * size)) for size in (3, 1, 0, 6)))
+    assert len(owners.messages) == 1
+    assert [count.total() for count in counts] == [3, 1, 0, 6]
+    assert sum(counts, Counter()) == owners.reasons
+
+
 async def test_while_a_message_is_under_way_the_next_ones_become_one():
     owners = Owners()
     owners.gates[1] = asyncio.Event()
@@ -81,7 +100,10 @@ async def test_send_waits_for_the_slowest_owner():
     owners = Owners()
     owners.gates[2] = asyncio.Event()
     sending = asyncio.create_task(outbox(owners).send(links(0, 2)))
-    await asyncio.sleep(0.3)
+    while not owners.messages:
+        owners.arrived.clear()
+        await owners.arrived.wait()
+    await asyncio.sleep(0)
     assert not sending.done()
     owners.gates[2].set()
     assert await sending == {"new": 2}
@@ -97,10 +119,10 @@ async def test_a_failure_reaches_everyone_who_waits_and_nobody_after():
     assert await box.send(links(1)) == {"new": 1}
 
 
-async def test_what_is_at_home_goes_at_once():
+async def test_what_is_at_home_goes_at_once(monkeypatch):
+    monkeypatch.setattr(module, "FLUSH_SECONDS", 3600.0)
     owners = Owners()
-    async with asyncio.timeout(0.1):
-        assert await outbox(owners, home=1).send(links(1)) == {"new": 1}
+    assert await outbox(owners, home=1).send(links(1)) == {"new": 1}
 
 
 def test_repr_tells_what_waits():

@@ -1,6 +1,7 @@
 """Outcomes and rows for the tests: small, real, and through the real code."""
 
 from collections.abc import Iterable
+from hashlib import sha256
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ START = 1_700_000_000.25
 def outcome(url: str, **columns: Any) -> dict[str, Any]:
     """One FETCHED row: a page without links unless told otherwise."""
     host = host_of(url)
+    body = columns.get("body", b"<p>hello")
     row = dict.fromkeys(FETCHED.names)
     return row | {
         "key": url_key(url),
@@ -39,7 +41,8 @@ def outcome(url: str, **columns: Any) -> dict[str, Any]:
         "wire_bytes": 100,
         "truncated": False,
         "headers": [],
-        "body": b"<p>hello",
+        "body": body,
+        "content_digest": sha256(body).digest() if body else None,
         **columns,
     }
 

@@ -71,6 +71,18 @@ def test_the_same_append_again_writes_nothing_and_answers_the_same(output):
     assert urls(output) == numbered(1, 2, 3, 4)
 
 
+def test_the_floor_is_the_newest_epoch_that_was_here(output):
+    assert Journal(output, 0, CONFIG).floor() == 0
+    opened(output, epoch=3).append(3, 1, pages(1, 1), 5.0)
+    assert Journal(output, 0, CONFIG).floor() == 3  # of an open segment
+    opened(output, epoch=4).close(6.0)
+    assert Journal(output, 0, CONFIG).floor() == 4  # it opened, and wrote nothing
+    assert Journal(output, 1, CONFIG).floor() == 0
+    for path in output.wal.iterdir():
+        path.unlink()
+    assert Journal(output, 0, CONFIG).floor() == 3  # of a segment
+
+
 @pytest.mark.parametrize("sealed", [True, False])
 def test_an_append_is_remembered_by_the_next_process_of_the_epoch(output, sealed):
     journal = opened(output)
@@ -232,16 +244,6 @@ def test_sealing_nothing_is_nothing(output):
 
 
 # --- rows -------------------------------------------------------------------------------------------------------
-
-
-def test_duplicates_are_named_in_the_rows(output):
-    journal = opened(output)
-    journal.append(1, 1, pages(1, 3), 5.0, duplicates={1: "https://example.org/first"})
-    journal.append(1, 2, pages(4, 1), 5.0, duplicates={})
-    journal.close(6.0)
-    (entry,) = manifest.entries(output)
-    table = pq.read_table(output.path(entry.file), partitioning=None)
-    assert table["duplicate_of"].to_pylist() == [None, "https://example.org/first", None, None]
 
 
 def test_a_table_is_one_append(output):

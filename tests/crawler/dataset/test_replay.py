@@ -1,5 +1,6 @@
 import tempfile
 from collections import Counter
+from hashlib import sha256
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +15,9 @@ from crawler.dataset.journal import Journal
 from crawler.dataset.output import Output
 from crawler.dataset.replay import replay
 from crawler.dataset.rows import RowBuilder
+from crawler.dataset.selection import Selector
 from crawler.errors import OutputError
+from crawler.frontier.store import slot_of_digest
 from crawler.url.admit import Admission
 from crawler.url.keys import slot_of
 from tests.crawler.dataset.samples import START, fetched, outcome, page, pages
@@ -23,6 +26,7 @@ SYNC = Dataset(sync=False)
 SEEDS = ("https://example.org/", "https://example.net/")
 CONFIG = Config()
 ADMISSION = Admission(CONFIG, SEEDS)
+SELECTOR = Selector(ADMISSION, CONFIG)
 
 TAGS = st.sampled_from([
     "<a href='/a'>a</a>", "<a href='/a'>again</a>", "<a href='/b?x=1&utm_source=y' rel='nofollow'>b</a>",
@@ -88,7 +92,7 @@ def test_the_rows_give_what_the_parse_path_gave(batches, data):
             counters.update(parsed.counters)
             settled.append(parsed.settled)
         journal.close(START)
-        found = list(replay(output, ADMISSION, CONFIG))
+        found = list(replay(output, SELECTOR))
 
     assert rows_of(part.settled for part in found) == rows_of(settled)
     # Hops beyond the second are not kept in rows; everything else is.
@@ -116,10 +120,7 @@ def output(tmp_path):
 
 
 def seen(output, **which):
-    return [
-        (part.shard, part.sequence, part.rows)
-        for part in replay(output, ADMISSION, CONFIG, **which)
-    ]
+    return [(part.shard, part.sequence, part.rows) for part in replay(output, SELECTOR, **which)]
 
 
 def test_all_segments_or_those_of_a_shard_after_a_mark(output):
@@ -131,13 +132,13 @@ def test_all_segments_or_those_of_a_shard_after_a_mark(output):
 
 def test_only_the_wanted_slots(output):
     slot = slot_of("example.org")
-    (here, *_) = replay(output, ADMISSION, CONFIG, slots=frozenset({slot}))
+    (here, *_) = replay(output, SELECTOR, slots=frozenset({slot}))
     assert (here.settled.num_rows, here.links.num_rows) == (2, 2)
-    (elsewhere, *_) = replay(output, ADMISSION, CONFIG, slots=frozenset({slot ^ 1}))
+    (elsewhere, *_) = replay(output, SELECTOR, slots=frozenset({slot ^ 1}))
     assert (elsewhere.settled.num_rows, elsewhere.links.num_rows) == (0, 0)
     assert here.counters["rows.fetched"] == here.rows == 2
     assert (elsewhere.counters, elsewhere.rows) == ({"bytes.wire": 0, "bytes.body": 0}, 0)
-    (none, *_) = replay(output, ADMISSION, CONFIG, slots=frozenset())
+    (none, *_) = replay(output, SELECTOR, slots=frozenset())
     assert none.settled.num_rows == 0
 
 
@@ -154,9 +155,9 @@ def test_shards_that_replay_the_same_rows_add_up(outcomes, owned):
         rows = RowBuilder(CONFIG, ADMISSION, "raycrawl").build(fetched(outcomes)).rows
         journal.append(1, 1, rows, START)
         journal.close(START)
-        (whole,) = replay(output, ADMISSION, CONFIG)
+        (whole,) = replay(output, SELECTOR)
         shards = (mine, frozenset(places) - mine)
-        halves = [next(replay(output, ADMISSION, CONFIG, slots=shard)) for shard in shards]
+        halves = [next(replay(output, SELECTOR, slots=shard)) for shard in shards]
     for column in ("settled", "links"):
         together = rows_of(getattr(half, column) for half in halves)
         assert sorted(map(repr, together)) == sorted(map(repr, getattr(whole, column).to_pylist()))
@@ -207,6 +208,59 @@ def test_a_damaged_segment_is_told(output, damage):
 
 
 def test_a_replayed_batch_is_a_record_batch(output):
-    part = next(replay(output, ADMISSION, CONFIG))
+    part = next(replay(output, SELECTOR))
     assert isinstance(part.settled, pa.RecordBatch)
     assert isinstance(part.links, pa.RecordBatch)
+
+
+def test_settled_rows_are_passed_over_with_all_they_give(output):
+    asked = []
+
+    def every_second(settled):
+        asked.extend(settled["key"].to_pylist())
+        return [n % 2 == 1 for n in range(settled.num_rows)]
+
+    everything = list(replay(output, SELECTOR, shard=0))
+    found = list(replay(output, SELECTOR, shard=0, pending=every_second))
+    assert asked == [row["key"] for row in rows_of(part.settled for part in everything)]
+    assert [part.rows for part in found] == [1, 1, 1]
+    assert [part.settled.num_rows for part in found] == [1, 1, 1]
+    assert [part.links.num_rows for part in found] == [1, 1, 1]
+    for all_, half in zip(everything, found, strict=True):
+        assert half.counters["rows.fetched"] == half.counters["links.found"] == 1
+        assert half.links.to_pylist() == all_.links.to_pylist()[1:]
+        assert half.counters["bytes.body"] < all_.counters["bytes.body"]
+        assert half.contents == all_.contents
+
+
+def test_where_everything_is_settled_nothing_comes(output):
+    for part in replay(output, SELECTOR, pending=lambda rows: [False] * rows.num_rows):
+        assert (part.rows, part.settled.num_rows, part.links.num_rows) == (0, 0, 0)
+        assert not any(part.counters.values())
+
+
+def test_contents_are_the_bodies_that_a_row_was_the_first_to_have(tmp_path):
+    output = Output.open(str(tmp_path))
+    bodies = [b"<p>one", b"<p>one", b"<p>two", None]
+    outcomes = [
+        outcome(f"https://example.org/{n}", body=body, kind="fetched" if body else "timeout",
+                content_digest=sha256(body).digest() if body else None)
+        for n, body in enumerate(bodies)
+    ]  # fmt: skip
+    built = RowBuilder(CONFIG, ADMISSION, "raycrawl").build(
+        fetched(outcomes), {1: "https://example.org/0"}
+    )
+    journal = Journal(output, 0, SYNC)
+    journal.open(1, 0.0)
+    journal.append(1, 1, built.rows, START)
+    journal.close(START)
+    (part,) = replay(output, SELECTOR)
+    digests = [sha256(body).digest() for body in (b"<p>one", b"<p>two")]
+    assert [(one.digest, one.url) for one in part.contents] == [
+        (digests[0], "https://example.org/0"), (digests[1], "https://example.org/2"),
+    ]  # fmt: skip
+    assert [one.key for one in part.contents] == [outcomes[0]["key"], outcomes[2]["key"]]
+    # The slot of a content is that of its digest, not of its page.
+    mine = frozenset({slot_of_digest(digests[1])})
+    (part,) = replay(output, SELECTOR, slots=mine)
+    assert [one.digest for one in part.contents] == [digests[1]]

@@ -139,6 +139,7 @@ def test_leftovers_are_those_of_the_shard_oldest_first(tmp_path):
         (9, ".taken"),
         (10, ".wal"),
     ]
+    assert {name.shard for name, _ in leftovers(tmp_path)} == {3, 4}
     assert leftovers(tmp_path / "none", 3) == []
 
 

@@ -3,8 +3,11 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crawler.page.links import Links, leads_to_page
+from crawler.url.wire import resolve
 from tests.shared import need
 
 
@@ -12,7 +15,7 @@ def urls(hrefs, base="http://h.test/a/b?c", charset="utf-8", limit=100):
     links = Links(base, charset, limit)
     for href in hrefs:
         links.add(href, "", "", "link")
-    return [link.url for link in links.links], links.unresolved
+    return links.links.urls, links.unresolved
 
 
 def test_every_occurrence_is_a_link_or_counted():
@@ -21,6 +24,22 @@ def test_every_occurrence_is_a_link_or_counted():
     )
     assert found == ["http://h.test/a/x", "http://h.test/a/x", "http://h.test/a/b?c"]
     assert unresolved == {"not_http": 2, "invalid_url": 1, "link_limit": 1}
+
+
+@given(
+    st.text(st.sampled_from("#? \t\n\0\xa0/.:ax&;\ud800é"), max_size=8),
+    st.sampled_from(["http://h.test/a/b?c", "data:x", "nowhere"]),
+    st.sampled_from(["utf-8", "windows-1251", "iso-2022-jp"]),
+)
+def test_leaving_out_the_fragment_changes_no_url(href, base, charset):
+    codec = {"iso-2022-jp": "iso2022_jp", "windows-1251": "cp1251"}.get(charset, charset)
+    assert Links(base, charset, 9).resolve(href) == resolve(href, base, codec)
+
+
+def test_places_in_one_page_are_one_reference_but_for_blanks_before_the_fragment():
+    found, _ = urls(["#a", "#b", "x#a", "x#b", "x #a", "x "])
+    here, x = "http://h.test/a/b?c", "http://h.test/a/x"
+    assert found == [here, here, x, x, f"{x}%20", x]
 
 
 # The encoders of Python write two things that the standard's refuse; nobody sends them.

@@ -18,6 +18,9 @@ from crawler.page.nesting import bounded
         "<p><b>x</b></i>y</p>" * 2000,
         "<STRONG>x</STRONG>" * 3000,
         "<div>" * 2000 + "x" + "</div>" * 2000,
+        "<p><code class='a b'>x" * 3000,
+        '<p><i lang=de title="a b">x' * 3000,
+        "<div><p>x</div></section>" * 20_000,
     ],
 )
 def test_honest_and_forgetful_pages_stay_whole(html):
@@ -40,6 +43,12 @@ def test_few_that_stay_open_before_many_paragraphs_are_cut_too():
     kept = bounded(opened + "<p>x" * 20_000)
     assert kept.startswith(opened)
     assert 1000 < kept.count("<p>") < 4000
+
+
+@pytest.mark.parametrize("attributes", ["title='>{}'", 'a=b"c title=">{}"', "a='\">{}'"])
+def test_what_differs_beyond_a_bracket_does_not_count_as_alike(attributes):
+    html = "".join(f"<p><b {attributes.format(number)}>" for number in range(6000))
+    assert bounded(html).count("<b") <= 2000
 
 
 def test_closed_formatting_does_not_count():

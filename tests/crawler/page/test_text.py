@@ -14,7 +14,7 @@ def test_inner_breaks_are_breaks():
 
 def test_plain_text_has_text_only():
     page = read_plain(Source("a <b>\n c", "text/plain", "utf-8", "http://h.test/x", 10))
-    assert (page.text, page.links, page.title, page.base) == (
+    assert (page.text, page.links.urls, page.title, page.base) == (
         "a <b> c",
         [],
         None,

@@ -1,0 +1,51 @@
+"""Single processes of a crawl that die under it, and machines of other sizes: it ends by itself, with the truth."""
+
+import pytest
+
+from benchmarks.simweb.options import Options
+from benchmarks.simweb.running import running
+from tests.cluster.running import answered, crawl_of, end, faults
+
+pytestmark = [pytest.mark.ray, pytest.mark.timeout(240)]
+
+DELAY = 0.1
+WORLD = Options(hosts=60, pages=600, zipf=0.4, page_bytes=1500, links=8, traps="shape")
+
+
+@pytest.mark.parametrize(
+    "victims", [("ray::fetch", "ray::parse"), ("ray::ShardActor", "ray::WriterActor")]
+)
+def test_a_process_dies(victims, tmp_path):
+    with running(WORLD) as web:
+        command = crawl_of(web, tmp_path, delay=DELAY, shards=2)
+        with command.running() as crawl:
+            for share, victim in zip((0.2, 0.5), victims, strict=True):
+                crawl.until(answered(web, share))
+                end(crawl.until(lambda victim=victim: crawl.titled(victim)[:1]))
+            completed = crawl.wait()
+        assert (completed.code, completed.summary["ending"]) == (0, "complete")
+        assert faults(web, command, DELAY) == []
+        assert completed.summary["found"] == completed.accounted
+        assert (completed.summary["leases_lost"] > 0) == ("ray::fetch" in victims)
+
+
+@pytest.mark.parametrize("cpus", [1, 2, 4, 64])
+def test_any_number_of_cpus(cpus, tmp_path):
+    """Logical CPUs: what Ray thinks there is. Too few must not starve the crawl, and too many must not drown it."""
+    with running(Options(hosts=20, pages=200, page_bytes=1500, links=8, troubles=False)) as web:
+        command = crawl_of(
+            web, tmp_path, delay=0.01, shards=2, config=f"[runtime]\ncpus = {cpus}\n"
+        )
+        completed = command.run()
+        assert (completed.code, completed.summary["ending"]) == (0, "complete")
+        assert faults(web, command, 0.01) == []
+
+
+def test_budget_of_pages_is_kept_to_the_page(tmp_path):
+    with running(WORLD) as web:
+        command = crawl_of(web, tmp_path, "--max-pages", "50", delay=0.0, shards=4)
+        completed = command.run()
+    assert (completed.code, completed.summary["ending"]) == (0, "max_pages")
+    kinds = command.rows("kind")["kind"].to_pylist()
+    assert kinds.count("fetched") == completed.summary["pages"] == 50
+    assert (command.out / "_SUCCESS").exists()

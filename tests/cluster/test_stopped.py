@@ -1,0 +1,79 @@
+"""Stopped politely or killed at any moment: the same command goes on to the same end."""
+
+import shutil
+import signal
+
+import pytest
+
+from benchmarks.simweb.options import Options
+from benchmarks.simweb.running import running
+from tests.cluster.running import answered, crawl_of, faults
+
+pytestmark = [pytest.mark.ray, pytest.mark.timeout(300)]
+
+DELAY = 0.05
+WORLD = Options(hosts=60, pages=600, zipf=0.8, page_bytes=1500, links=8, traps="shape")
+# About what a crawl takes to be up again: a restart that forgot about its hosts would show.
+LONG_DELAY = 10.0
+
+
+@pytest.fixture
+def web():
+    with running(WORLD) as web:
+        yield web
+
+
+def test_interrupted_and_terminated(web, tmp_path):
+    command = crawl_of(web, tmp_path, delay=DELAY)
+    with command.running() as crawl:
+        crawl.until(answered(web, 0.3))
+        crawl.interrupt()
+        stopped = crawl.wait()
+    assert (stopped.code, stopped.summary["ending"]) == (130, "stopped")
+    rows = command.rows("url_key")
+    assert 0 < rows.num_rows == stopped.summary["rows"]
+    assert not (command.out / "_SUCCESS").exists()
+
+    with command.running() as crawl:
+        crawl.until(answered(web, 0.6))
+        crawl.process.send_signal(signal.SIGTERM)
+        terminated = crawl.wait()
+    assert (terminated.code, terminated.summary["ending"]) == (143, "stopped")
+    assert command.rows("url_key").num_rows == terminated.summary["rows"] > rows.num_rows
+
+    finished = command.run()
+    assert (finished.code, finished.summary["ending"]) == (0, "complete")
+    assert (command.out / "_SUCCESS").exists()
+    assert faults(web, command, DELAY) == []
+    assert finished.summary["found"] == finished.accounted
+
+
+def test_killed_five_times(web, tmp_path):
+    # One host has a long delay. It has few pages and is asked first of all, so that each restart falls into a delay.
+    slow = web.world.hosts[-1]
+    table = f'[politeness.hosts."{slow.name}"]\ndelay = {LONG_DELAY}\n'
+    command = crawl_of(web, tmp_path, web.world.url(slow), delay=DELAY, config=table, shards=2)
+    for share in (0.1, 0.3, 0.5, 0.7, 0.9):
+        with command.running() as crawl:
+            crawl.until(answered(web, share))
+            crawl.kill()
+    finished = command.run()
+    assert (finished.code, finished.summary["ending"]) == (0, "complete")
+    assert faults(web, command, DELAY, {slow.name: LONG_DELAY}) == []
+    assert finished.summary["found"] == finished.accounted
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_state_lost(web, tmp_path, shards):
+    """The rows alone are enough, for the same number of shards and for another one."""
+    command = crawl_of(web, tmp_path, delay=DELAY)
+    with command.running() as crawl:
+        crawl.until(answered(web, 0.5))
+        crawl.kill()
+    if shards == 1:
+        shutil.rmtree(command.out / "state")
+    again = crawl_of(web, tmp_path, delay=DELAY, shards=shards)
+    finished = again.run()
+    assert (finished.code, finished.summary["ending"]) == (0, "complete")
+    assert faults(web, again, DELAY) == []
+    assert finished.summary["found"] == finished.accounted
