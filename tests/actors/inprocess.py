@@ -25,6 +25,7 @@ from actors.work import BrokenError, LostError
 from actors.writer import Writer
 from crawler.dataset import manifest
 from crawler.dataset.output import Output
+from crawler.errors import OutputError
 from crawler.fetch.client import Client
 from crawler.fetch.columns import EMPTY
 from crawler.fetch.serve import serve
@@ -40,14 +41,18 @@ class Faults:
     """What goes wrong.
 
     `lose_streams`, `lose_batches`: so many of the first ones. `poison`: parsers that meet this URL crash.
-    `silent_after`: that append is made durable, but nobody is told of it any more.
+    `silent_after`: from so many rows on appends are durable, but nobody is told of it. `full_after`: from so many rows
+    on the disk is full, which is told when the crawl is being stopped.
     """
 
-    def __init__(self, lose_streams=0, lose_batches=0, poison=None, silent_after=None):
+    def __init__(
+        self, lose_streams=0, lose_batches=0, poison=None, silent_after=None, full_after=None
+    ):
         self.lose_streams = lose_streams
         self.lose_batches = lose_batches
         self.poison = poison
         self.silent_after = silent_after
+        self.full_after = full_after
         self.happened = Counter()
 
     def due(self, fault):
@@ -135,6 +140,7 @@ class LocalPeers:
         return await self._crawl.shards[shard].first_with(contents)
 
     async def append(self, batch, rows):
+        await self._crawl.may_append()
         sequence = await self._crawl.writers[self._number].append(self._epoch, batch, rows)
         await self._crawl.appended(rows.num_rows)
         return sequence
@@ -155,7 +161,7 @@ class LocalCrawl:
         self.directory = Directory(shards, floor, config.budget.max_pages)
         self.rows = 0
         self._written = asyncio.Condition()
-        self._silent = asyncio.Event()
+        self._faulty, self._stopping = asyncio.Event(), asyncio.Event()
         work = LocalWork(config, self.seeds, client, faults)
         shape = plan(4, shards)
         self.writers = [Writer(n, self.output, config.dataset) for n in range(shards)]
@@ -186,8 +192,16 @@ class LocalCrawl:
             self.rows += rows
             self._written.notify_all()
         if self.faults.silent_after is not None and self.rows >= self.faults.silent_after:
-            self._silent.set()
+            self._faulty.set()
             await asyncio.Event().wait()
+
+    async def may_append(self):
+        """Whether the disk takes more rows; raises where it does not."""
+        if self.faults.full_after is not None and self.rows >= self.faults.full_after:
+            self._faulty.set()
+            await self._stopping.wait()
+            message = "no space"
+            raise OutputError(message)
 
     async def until_rows(self, rows):
         """Until this crawl has made so many rows durable."""
@@ -198,9 +212,9 @@ class LocalCrawl:
 
         await self._while_it_runs(enough())
 
-    async def until_silent(self):
-        """Until the fault `silent_after` has happened."""
-        await self._while_it_runs(self._silent.wait())
+    async def until_faulty(self):
+        """Until one of the faults that wait for a number of rows has happened."""
+        await self._while_it_runs(self._faulty.wait())
 
     async def _while_it_runs(self, step):
         """A step's end, or what a shard failed with meanwhile."""
@@ -230,6 +244,7 @@ class LocalCrawl:
     async def end(self):
         """Stops and closes everything in order; returns the totals."""
         await asyncio.gather(*(shard.stop() for shard in self.shards))
+        self._stopping.set()
         await asyncio.gather(*self.runs)
         totals = total(await self.stats())
         for shard in self.shards:

@@ -1,10 +1,13 @@
 """The marks: a restart never skips a segment that holds a row nobody settled."""
 
+from types import SimpleNamespace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.pipeline import Marks, halves
-from actors.work import Part
+from actors.pipeline import Marks, Pipeline, halves
+from actors.work import BrokenError, LostError, Part
 
 
 def test_marks_follow_the_newest_segment_when_nothing_is_open():
@@ -52,3 +55,21 @@ def test_halving_ends_with_one_page_in_quarantine():
         for half in halves(part):
             (alone if half.quarantine else parts).append(half)
     assert sorted(alone) == [Part(row, row + 1, quarantine=True) for row in range(5)]
+
+
+async def test_a_page_that_crashes_even_unread_is_lost():
+    class Crashing:
+        parts = ()
+
+        async def parse(self, batch, part, duplicates, source):
+            self.parts += (part,)
+            message = "crashed"
+            raise BrokenError(message)
+
+    work = Crashing()
+    frontier = SimpleNamespace(shard=0, epoch=1, mark=3)
+    pipeline = Pipeline(work, None, None, frontier, None, None)
+    with pytest.raises(LostError, match="crashed"):
+        await pipeline.push(None, [None, None])
+    assert work.parts == (Part(0, 2), Part(0, 1), Part(0, 1, quarantine=True))
+    assert repr(pipeline) == "<Pipeline 0 batches, settled up to segment 3>"

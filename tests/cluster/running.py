@@ -113,7 +113,8 @@ class Command:
     @property
     def words(self) -> list[str]:
         """The command line."""
-        return [sys.executable, "-m", "jobs.main", "crawl", *self.arguments, "--out", str(self.out), "--json"]  # fmt: skip
+        command = [sys.executable, "-m", "jobs.main", "crawl"]
+        return [*command, *self.arguments, "--out", str(self.out), "--json"]
 
     @contextmanager
     def running(self) -> Iterator[Running]:
@@ -146,26 +147,16 @@ def crawl_of(
     return Command(folder, folder / "out", arguments)
 
 
-def faults(
-    web: RunningWeb, command: Command, delay: float, slower: dict[str, float] | None = None
-) -> list[str]:
-    """What is wrong with a finished crawl, a line each, by its rows and by the server's log; none for a right one.
-
-    `slower`: hosts with a delay of their own.
-    """
+def faults(web: RunningWeb, command: Command, delay: float) -> list[str]:
+    """What is wrong with a finished crawl, a line each, by its rows and by the server's log; none for a right one."""
     rows = command.rows("url", "kind", "url_key").to_pylist()
     doubles = Counter(row["url_key"] for row in rows)
     log = web.log()
-    patience = judge.patience(web.world, delay)
-
-    def wait(before: logs.Request) -> float:
-        return max(patience(before), (slower or {}).get(before.host, 0.0))
-
     return [
         *judge.differences(web.world, truth(web.world), [(row["url"], row["kind"]) for row in rows]),
         *(f"{count} rows: key {key}" for key, count in doubles.items() if count > 1),
         *judge.disobeyed(web.world, log),
-        *(f"too soon: {violation}" for violation in logs.violations(log, wait)),
+        *(f"too soon: {violation}" for violation in logs.violations(log, judge.patience(web.world, delay))),
     ]  # fmt: skip
 
 

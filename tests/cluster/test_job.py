@@ -36,7 +36,7 @@ def cluster():
     adopt_orphans()
     before = descendants()
     # AF_UNIX paths are short.
-    folder = tempfile.mkdtemp(prefix="rc-", dir="/tmp")  # noqa: S108
+    folder = tempfile.mkdtemp(prefix="rc-", dir="/tmp")
     gcs, dashboard, client, agent, grpc = free_ports(5)
     environment = {
         **os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "a token of this test only, and a long one",
