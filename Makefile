@@ -6,7 +6,7 @@ OUT ?= out
 # A test cluster is alone on loopback; a real one has a token (README, "On a cluster").
 export RAY_AUTH_MODE ?= disabled
 
-.PHONY: demo test crawl bench format clean
+.PHONY: demo test conformance crawl bench format clean
 
 demo: .venv/ready  ## crawl a small simulated web to its end and query the result
 	$(BIN)/python -m benchmarks.demo
@@ -19,6 +19,9 @@ test: .venv/ready  ## every check and every test
 	$(BIN)/coverage run -m pytest -q -m "not ray" tests
 	$(BIN)/coverage report --skip-covered --skip-empty
 	$(BIN)/python -m pytest -q -m ray tests
+
+conformance: .venv/ready  ## what others' test suites say: cases, passed, explained, suite by suite
+	$(BIN)/python -m pytest -q -m conformance --tally tests
 
 crawl: .venv/ready  ## make crawl SEED=https://example.com/ [OUT=out]
 	$(BIN)/raycrawl crawl $(SEED) --out $(OUT)

@@ -128,7 +128,7 @@ def main() -> None:
                     "--addresses", addresses) as web:  # fmt: skip
             compare(web, shards=arguments.shards, scrapy_seeds=peers * (1 if quick else 5))
     if arguments.only != "docs":
-        pages, hosts = ("2000", "40") if quick else ("20000", "200")
+        pages, hosts = ("1500", "30") if quick else ("6000", "100")
         with served("simweb", "benchmarks.simweb", "--pages", pages, "--hosts", hosts, "--no-troubles",
                     "--page-bytes", "40000", "--links", "60", "--seeds", hosts, "--slow", "0") as web:  # fmt: skip
             compare(web, shards=arguments.shards, scrapy_seeds=peers * int(hosts))

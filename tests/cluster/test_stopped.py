@@ -3,6 +3,7 @@
 import shutil
 import signal
 
+import psutil
 import pytest
 
 from benchmarks.simweb import log as logs
@@ -78,12 +79,20 @@ def test_state_lost(web, tmp_path, shards):
 
 
 def test_delay_outlives_a_kill(tmp_path):
-    """Nobody can have written down when the host was last asked: the kill comes right after it."""
-    with running(Options(hosts=1, pages=5, seeds=1, troubles=False)) as web:
+    """The kill comes while the host is answering, so nobody can have written down that it was asked."""
+    with running(Options(hosts=1, pages=5, seeds=1, latency=1.0, troubles=False)) as web:
+        address, server = web.world.hosts[0].address, psutil.Process(web.pid)
+
+        def asked():
+            open_ones = server.net_connections()
+            return any(one.status == "ESTABLISHED" and one.laddr.ip == address for one in open_ones)
+
         command = crawl_of(web, tmp_path, delay=LONG_DELAY)
-        for _ in range(2):
-            before = len(web.log())
-            with command.running() as crawl:
-                crawl.until(lambda before=before: len(web.log()) > before)
-                crawl.kill()
+        with command.running() as crawl:
+            crawl.until(asked)
+            crawl.kill()
+        with command.running() as crawl:
+            crawl.until(lambda: len(web.log()) > 1)
+            crawl.kill()
+        assert [request.status for request in web.log()] == [0, 200]
         assert logs.violations(web.log(), LONG_DELAY) == []

@@ -6,6 +6,9 @@ The lists of differences are exact: an explained case that begins to agree fails
 import base64
 import json
 from datetime import datetime
+from itertools import zip_longest
+
+import pytest
 
 from crawler.page.sitemap import (
     SitemapEntry,
@@ -14,7 +17,9 @@ from crawler.page.sitemap import (
     allowed_location,
     read_sitemap,
 )
-from tests.shared import need
+from tests.shared import check, need
+
+pytestmark = pytest.mark.conformance
 
 KINDS = {
     "XML": SitemapKind.URLSET,
@@ -68,28 +73,31 @@ def found_of(case):
 def test_crawler_commons():
     path = need("sitemaps/crawler_commons_sitemap_cases.json")
     cases = json.loads(path.read_text(encoding="utf-8"))["cases"]
-    judged = [(found_of(case), expected_of(case)) for case in cases]
-    different = {number for number, (found, expected) in enumerate(judged) if found != expected}
-    assert different == set(EXPLAINED)
-    assert (len(judged), sum(len(entries) for _, (_, entries) in judged)) == (58, 243)
+    judged = [(number, found_of(case), expected_of(case)) for number, case in enumerate(cases)]
+    check("sitemaps: crawler-commons", judged, EXPLAINED)
     # No URL of theirs is missing, not in the explained cases either.
-    assert all(
-        [e.url for e in expected[1]] == [e.url for e in found[1]][: len(expected[1])]
-        for found, expected in judged
-    )
+    urls = [
+        (number, found and found.url, wanted and wanted.url)
+        for number, (_, entries), (_, expected) in judged
+        for found, wanted in zip_longest(entries[: len(expected)], expected)
+    ]
+    assert (len(judged), len(urls)) == (58, 243)
+    check("sitemaps: entries of crawler-commons", urls)
 
 
 def test_crawler_commons_on_locations():
     path = need("sitemaps/crawler_commons_sitemap_cases.json")
-    compared = 0
-    for case in json.loads(path.read_text(encoding="utf-8"))["cases"]:
-        for entry in case.get("entries", []):
-            if "valid" in entry:
-                compared += 1
-                assert entry["valid"] is allowed_location(
-                    case["url"], entry["loc"], from_robots=False
-                )
-    assert compared > 200
+    judged = [
+        (
+            (case["url"], entry["loc"]),
+            allowed_location(case["url"], entry["loc"], from_robots=False),
+            entry["valid"],
+        )
+        for case in json.loads(path.read_text(encoding="utf-8"))["cases"]
+        for entry in case.get("entries", [])
+        if "valid" in entry
+    ]
+    check("sitemaps: locations (crawler-commons)", judged, at_least=201)
 
 
 def test_scrapy():
@@ -100,13 +108,13 @@ def test_scrapy():
         "sitemapindex": SitemapKind.INDEX,
         "url": SitemapKind.NOT_A_SITEMAP,
     }
-    for case in cases:
+    judged = []
+    for number, case in enumerate(cases):
         body = case["body"]
         body = body.encode() if isinstance(body, str) else base64.b64decode(body["$bytes_b64"])
         found = read_sitemap(body, None, "http://www.example.com/sitemap.xml", SitemapLimits())
-        assert found.kind is kinds[case["type"]], case
-        assert [e.url for e in found.entries] == [e["loc"] for e in case["expected"]], case
-        assert [[url for _, url in e.alternates] for e in found.entries] == [
-            e.get("alternate", []) for e in case["expected"]
-        ], case
-    assert len(cases) == 11
+        entries = [(e.url, [url for _, url in e.alternates]) for e in found.entries]
+        expected = [(e["loc"], e.get("alternate", [])) for e in case["expected"]]
+        judged.append((number, (found.kind, entries), (kinds[case["type"]], expected)))
+    assert len(judged) == 11
+    check("sitemaps: Scrapy", judged)

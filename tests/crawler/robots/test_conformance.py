@@ -13,7 +13,9 @@ from functools import cache
 import pytest
 
 from crawler.robots.rules import parse
-from tests.shared import need
+from tests.shared import check, need
+
+pytestmark = pytest.mark.conformance
 
 # Why we answer a clashing case otherwise, by suite and test.
 ESCAPES = "escapes are normalised on both sides (RFC 9309 §2.2.2): Google's matcher does not"
@@ -38,14 +40,15 @@ REASONS = {
 FAILING_CLASHES = 48
 
 
-def holds(case, expected):
+def judged(case, expected):
     """The agent goes in as the suite gives it, as it does into Google's matcher."""
     text = (
         base64.b64decode(case["robots_base64"])
         if "robots_base64" in case
         else case["robots"].encode()
     )
-    return parse(text, case["agent"]).allows(case["url"]) is case[expected]
+    name = (case.get("suite"), case.get("test", case.get("section")), case["agent"], case["url"])
+    return name, parse(text, case["agent"]).allows(case["url"]), case[expected]
 
 
 @cache
@@ -56,13 +59,16 @@ def collected():
 def test_what_three_implementations_agree_on():
     cases = [case for case in collected() if case["unanimous"]]
     assert len(cases) == 346
-    assert [case for case in cases if not holds(case, "expected")] == []
+    check("robots: where three implementations agree", [judged(case, "expected") for case in cases])
 
 
 def test_where_they_clash_every_difference_has_a_reason():
-    failed = [case for case in collected() if not case["unanimous"] and not holds(case, "expected")]
-    names = {(case["suite"], case["test"].rpartition("::")[2]) for case in failed}
-    assert names == set(REASONS)
+    cases = (judged(case, "expected") for case in collected() if not case["unanimous"])
+    named = [
+        ((suite, test.rpartition("::")[2]), got, expected)
+        for (suite, test, _, _), got, expected in cases
+    ]
+    failed = check("robots: where the three clash", named, REASONS)
     assert len(failed) == FAILING_CLASHES
 
 
@@ -70,16 +76,16 @@ def test_google():
     cases = json.loads(need("robots/google_robotstxt_cases.json").read_text())["cases"]
     ours = [case for case in cases if not case["google_only"]]
     assert len(ours) == 72
-    failed = [case for case in ours if not holds(case, "allowed")]
-    assert {("google", case["test"]) for case in failed} == {("google", "ID_Encoding")}
+    named = [(case["test"], *judged(case, "allowed")[1:]) for case in ours]
+    failed = check("robots: google/robotstxt", named, {"ID_Encoding": ESCAPES})
     assert len(failed) == 3
-    assert all(case["allowed"] is False for case in failed)
+    assert all(expected is False for _, _, expected in failed)
 
 
 def test_the_examples_of_rfc_9309():
     cases = json.loads(need("robots/rfc9309_examples.json").read_text())["cases"]
     assert len(cases) == 32
-    assert [case for case in cases if not holds(case, "allowed")] == []
+    check("robots: examples of RFC 9309", [judged(case, "allowed") for case in cases])
 
 
 @pytest.mark.slow
@@ -95,9 +101,14 @@ def test_real_files():
     agreed = [one for one in verdicts if one["google"] is one["protego"] is one["crawler_commons"]]
     assert (len(verdicts), len(agreed)) == (12_650, 12_486)
     rules = cache(lambda file, agent: parse(texts[file], agent))
-    wrong = [
-        one
-        for one in agreed
-        if rules(one["file"], one["agent"]).allows(one["url"]) is not one["google"]
-    ]
-    assert wrong == []
+    check(
+        "robots: real files, where three implementations agree",
+        [
+            (
+                (one["file"], one["agent"], one["url"]),
+                rules(one["file"], one["agent"]).allows(one["url"]),
+                one["google"],
+            )
+            for one in agreed
+        ],
+    )

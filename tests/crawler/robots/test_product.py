@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.robots.product import product_token
-from tests.shared import need
+from tests.shared import check, need
 
 
 @pytest.mark.parametrize(
@@ -34,11 +34,14 @@ def test_a_token_is_its_own_token(agent):
     assert product_token(token) == token
 
 
+@pytest.mark.conformance
 def test_google_agrees_which_tokens_are_valid():
     cases = json.loads(need("robots/google_robotstxt_cases.json").read_text())[
         "valid_product_tokens"
     ]
     assert len(cases) == 10
-    for case in cases:
-        agent = case["agent"]
-        assert (agent != "" and product_token(agent) == agent) is case["valid"], agent
+    agents = [(case["agent"], case["valid"]) for case in cases]
+    check(
+        "robots: product tokens (google/robotstxt)",
+        [(agent, agent != "" and product_token(agent) == agent, valid) for agent, valid in agents],
+    )

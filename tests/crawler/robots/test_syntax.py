@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crawler.robots.escapes import normalise
 from crawler.robots.rules import path_of
 from crawler.robots.syntax import Field, read_fields
-from tests.shared import need
+from tests.shared import check, need
 
 BIG = 512 * 1024
 
@@ -101,11 +101,19 @@ def test_no_octets_make_it_fail(text):
         assert b"#" not in value
 
 
+@pytest.mark.conformance
 def test_google_agrees_on_paths_and_escapes():
     suite = json.loads(need("robots/google_robotstxt_cases.json").read_text())
     assert len(suite["path_extraction"]) == 19
-    for case in suite["path_extraction"]:
-        assert path_of(case["url"]) == case["path"], case
+    check(
+        "robots: paths of URLs (google/robotstxt)",
+        [(case["url"], path_of(case["url"]), case["path"]) for case in suite["path_extraction"]],
+    )
     assert len(suite["pattern_escaping"]) == 4
-    for case in suite["pattern_escaping"]:
-        assert normalise(case["pattern"]) == case["escaped"], case
+    check(
+        "robots: escapes in patterns (google/robotstxt)",
+        [
+            (case["pattern"], normalise(case["pattern"]), case["escaped"])
+            for case in suite["pattern_escaping"]
+        ],
+    )
