@@ -103,10 +103,12 @@ def run(config: Config, seeds: tuple[str, ...], out: str, *, as_json: bool) -> i
     if not seeds:
         message = "no seeds: give at least one URL, or --seeds FILE"
         raise InputError(message)
-    output.claim(
+    # Judged before the lock, which makes a file; claimed behind it.
+    record = output.judge(
         seeds, config, crawl_id=uuid.uuid4().hex, version=version("raycrawl"), now=time.time()
     )
     with alone(output):
+        output.claim(record)
         try:
             leave_other_layouts(output, config, time.time())
             return _drive(config, seeds, output, as_json=as_json)

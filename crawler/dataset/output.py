@@ -33,6 +33,8 @@ MANIFEST = "manifest"
 TEMPORARY = "tmp"
 CRAWL = "crawl.json"
 SUCCESS = "_SUCCESS"
+# What may be in an output before its crawl is recorded: a start that went no further.
+_OURS = frozenset({TEMPORARY, "state"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,26 +150,33 @@ class Output:
         """Record a crawl as this output's. Raises `OutputError`."""
         self.put(crawl.encode(), CRAWL, sync=True)
 
-    def claim(
+    def judge(
         self, seeds: Iterable[str], config: Config, *, crawl_id: str, version: str, now: float
     ) -> CrawlRecord:
-        """Take this output for a crawl, new or resumed; a resumed one keeps its id and its date.
+        """The record with which a crawl may begin or go on here; a resumed one keeps its id and its date.
 
-        Raises `OutputError`, with nothing touched: the output belongs to another crawl, is of a newer schema, or is a
+        Touches nothing. Raises `OutputError`: the output belongs to another crawl, is of a newer schema, or is a
         directory with something else in it.
         """
         wanted = record.begin(seeds, config, crawl_id=crawl_id, version=version, now=now)
         there = self.read_crawl()
         if there is None:
-            foreign = [name for name in self.names() if name != TEMPORARY]
+            foreign = [name for name in self.names() if name not in _OURS]
             if foreign:
                 message = f"{self.root}: not empty and not a crawl's output (found {foreign[0]!r})"
                 raise OutputError(message)
         else:
             wanted = record.resume(there, wanted, self.root)
-        if wanted != there:
-            self.write_crawl(wanted)
         return wanted
+
+    def claim(self, crawl: CrawlRecord) -> None:
+        """Take this output for a crawl that `judge` let in. Raises `OutputError` if another began here meanwhile."""
+        there = self.read_crawl()
+        if there is not None and there.crawl_id != crawl.crawl_id:
+            message = f"{self.root}: another crawl has just begun here; choose another output"
+            raise OutputError(message)
+        if crawl != there:
+            self.write_crawl(crawl)
 
     def mark_success(self, summary: Mapping[str, Any]) -> None:
         """Say that the crawl is finished. Raises `OutputError`."""

@@ -161,8 +161,8 @@ def faults(web: RunningWeb, command: Command, delay: float) -> list[str]:
 
 
 def answered(web: RunningWeb, share: float) -> Callable[[], bool]:
-    """Whether the server has answered that share of what a whole crawl asks it."""
-    goal = share * len(truth(web.world))
+    """Whether the server has answered, from now on, that share of what a whole crawl asks it."""
+    goal = len(web.log()) + share * len(truth(web.world))
     return lambda: len(web.log()) >= goal
 
 

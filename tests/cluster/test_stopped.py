@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.ray, pytest.mark.timeout(300)]
 DELAY = 0.05
 WORLD = Options(hosts=60, pages=600, zipf=0.8, page_bytes=1500, links=8, traps="shape")
 # Longer than a crawl takes to be up again: a restart that forgot about its hosts would show.
-LONG_DELAY = 20.0
+LONG_DELAY = 15.0
 
 
 @pytest.fixture
@@ -26,9 +26,10 @@ def web():
 
 
 def test_interrupted_and_terminated(web, tmp_path):
-    command = crawl_of(web, tmp_path, delay=DELAY)
+    # A stop waits for the open leases: short ones leave something to do.
+    command = crawl_of(web, tmp_path, delay=DELAY, config="[runtime]\nlease_seconds = 0.5\n")
     with command.running() as crawl:
-        crawl.until(answered(web, 0.3))
+        crawl.until(answered(web, 0.2))
         crawl.interrupt()
         stopped = crawl.wait()
     assert (stopped.code, stopped.summary["ending"]) == (130, "stopped")
@@ -37,7 +38,7 @@ def test_interrupted_and_terminated(web, tmp_path):
     assert not (command.out / "_SUCCESS").exists()
 
     with command.running() as crawl:
-        crawl.until(answered(web, 0.6))
+        crawl.until(answered(web, 0.2))
         crawl.process.send_signal(signal.SIGTERM)
         terminated = crawl.wait()
     assert (terminated.code, terminated.summary["ending"]) == (143, "stopped")
@@ -52,9 +53,9 @@ def test_interrupted_and_terminated(web, tmp_path):
 
 def test_killed_five_times(web, tmp_path):
     command = crawl_of(web, tmp_path, delay=DELAY, shards=2)
-    for share in (0.1, 0.3, 0.5, 0.7, 0.9):
+    for _ in range(5):
         with command.running() as crawl:
-            crawl.until(answered(web, share))
+            crawl.until(answered(web, 0.2))
             crawl.kill()
     finished = command.run()
     assert (finished.code, finished.summary["ending"]) == (0, "complete")
@@ -62,16 +63,16 @@ def test_killed_five_times(web, tmp_path):
     assert finished.summary["found"] == finished.accounted
 
 
-@pytest.mark.parametrize("shards", [1, 3])
-def test_state_lost(web, tmp_path, shards):
+def test_state_lost(web, tmp_path):
     """The rows alone are enough, for the same number of shards and for another one."""
     command = crawl_of(web, tmp_path, delay=DELAY)
-    with command.running() as crawl:
-        crawl.until(answered(web, 0.5))
-        crawl.kill()
-    if shards == 1:
+    for _ in range(2):
+        with command.running() as crawl:
+            crawl.until(answered(web, 0.3))
+            crawl.kill()
+        assert command.rows("url").num_rows or any((command.out / "wal").iterdir())
         shutil.rmtree(command.out / "state")
-    again = crawl_of(web, tmp_path, delay=DELAY, shards=shards)
+    again = crawl_of(web, tmp_path, delay=DELAY, shards=3)
     finished = again.run()
     assert (finished.code, finished.summary["ending"]) == (0, "complete")
     assert faults(web, again, DELAY) == []

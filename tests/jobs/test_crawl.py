@@ -96,7 +96,7 @@ def test_another_crawl_in_the_output_is_refused(command, out):
 
 def claim(out, seeds=(SEED,), config=None):
     output = Output.open(str(out))
-    output.claim(seeds, config or Config(), crawl_id="c", version="0", now=0.0)
+    output.claim(output.judge(seeds, config or Config(), crawl_id="c", version="0", now=0.0))
 
 
 IDLE = ShardStats(0, epoch=1, ready=True, idle=True)

@@ -43,7 +43,8 @@ def tree(folder):
 
 def claimed(folder, *seeds):
     """An output in which a crawl of these seeds has begun."""
-    Output.open(str(folder)).claim(seeds, Config(), crawl_id="1", version="0", now=0.0)
+    output = Output.open(str(folder))
+    output.claim(output.judge(seeds, Config(), crawl_id="1", version="0", now=0.0))
 
 
 def test_bad_value(tmp_path):

@@ -21,7 +21,9 @@ def output(tmp_path):
 def claim(
     output, seeds=("https://a.example/",), config=CONFIG, crawl_id="one", version="1", now=5.0
 ):
-    return output.claim(seeds, config, crawl_id=crawl_id, version=version, now=now)
+    record = output.judge(seeds, config, crawl_id=crawl_id, version=version, now=now)
+    output.claim(record)
+    return record
 
 
 def everything(folder):
@@ -261,3 +263,14 @@ def test_success_is_said_and_taken_back(output):
 
 def test_the_file_system_is_a_local_one(output):
     assert isinstance(output.filesystem, pafs.LocalFileSystem)
+
+
+def test_of_two_crawls_that_begin_at_once_the_second_is_told(output):
+    records = [
+        output.judge([seed], Config(), crawl_id=seed, version="0", now=0.0)
+        for seed in ("https://example.org/", "https://example.net/")
+    ]
+    output.claim(records[0])
+    with pytest.raises(OutputError, match="another crawl has just begun here"):
+        output.claim(records[1])
+    assert output.read_crawl() == records[0]
