@@ -70,6 +70,8 @@ def _init_local(config: Config) -> None:
         _system_config={
             # Ray ends idle workers above the CPU count after a second, and every new one imports everything again.
             "idle_worker_killing_time_threshold_ms": 600_000,
+            # Actors are many and start at once; beyond four times this number Ray warns.
+            "worker_maximum_startup_concurrency": max(cpus, config.runtime.shards + 1),
             # No dashboard, so nobody reads them.
             "enable_metrics_collection": False,
             "task_events_report_interval_ms": 0,

@@ -7,10 +7,11 @@ touched); 130 and 143 stopped by SIGINT or SIGTERM, resumable; 1 it could not go
 import logging
 import os
 import signal
+import sys
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
@@ -121,8 +122,14 @@ def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: b
     began = time.time()
     output.clear_success()
     watch, ending = Watch(config.budget, began), None
-    # Ray installs handlers of its own when it starts; ours come after.
-    with engine(config), _signals() as signals, Progress(Console(stderr=True), began) as progress:
+    # Standard output is for the summary alone: Ray writes its warnings there. It also installs signal handlers when it
+    # starts; ours come after.
+    with (
+        redirect_stdout(sys.stderr),
+        engine(config),
+        _signals() as signals,
+        Progress(Console(stderr=True), began) as progress,
+    ):
         graph = Crawl(config, seeds, output)
         graph.start()
         while ending is None:

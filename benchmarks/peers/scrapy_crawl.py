@@ -1,6 +1,6 @@
 """Scrapy doing the same work: every page of its seeds' hosts, robots.txt obeyed, links, pages and bodies to JSON lines.
 
-`python -m benchmarks.peers.scrapy_crawl SEEDS_FILE OUT.jsonl [--overrides FILE]`; prints one line of JSON at its end.
+`python -m benchmarks.peers.scrapy_crawl SEEDS OUT.jsonl [--overrides FILE] [--pages N]`; one line of JSON at its end.
 """
 
 import argparse
@@ -51,6 +51,7 @@ def main() -> None:
     parser.add_argument("seeds", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--overrides", type=Path)
+    parser.add_argument("--pages", type=int, default=0, help="stop after about so many")
     arguments = parser.parse_args()
     seeds = arguments.seeds.read_text().split()
     hosts = {urlsplit(seed).hostname for seed in seeds}
@@ -64,6 +65,7 @@ def main() -> None:
             "DOWNLOAD_DELAY": 0,
             "RETRY_ENABLED": False,
             "TELNETCONSOLE_ENABLED": False,
+            "CLOSESPIDER_ITEMCOUNT": arguments.pages,
             "FEEDS": {str(arguments.out): {"format": "jsonlines", "overwrite": True}},
         }
     )

@@ -172,9 +172,9 @@ def environment() -> dict[str, str]:
 
 
 def summary(printed: str) -> dict[str, Any]:
-    """The JSON on the last line that begins like one."""
-    lines = [line for line in printed.splitlines() if line.startswith("{")]
-    return json.loads(lines[-1]) if lines else {}
+    """The JSON that is all there is on standard output; nothing of a crawl that was killed."""
+    tree: dict[str, Any] = json.loads(printed) if printed else {}
+    return tree
 
 
 def adopt_orphans() -> None:

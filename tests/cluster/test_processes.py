@@ -9,7 +9,10 @@ from tests.cluster.running import answered, crawl_of, end, faults
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(240)]
 
 DELAY = 0.1
-WORLD = Options(hosts=60, pages=600, zipf=0.4, page_bytes=1500, links=8, traps="shape")
+# No host asks for a moment of its own: a process that dies just after it was told takes the moment with it.
+WORLD = Options(
+    hosts=60, pages=600, zipf=0.4, page_bytes=1500, links=8, traps="shape", retry_after=0
+)
 
 
 @pytest.mark.parametrize(
@@ -29,9 +32,12 @@ def test_a_process_dies(victims, tmp_path):
         assert (completed.summary["leases_lost"] > 0) == ("ray::fetch" in victims)
 
 
-@pytest.mark.parametrize("cpus", [1, 2, 4, 64])
+@pytest.mark.parametrize("cpus", [1, 4, 64])
 def test_any_number_of_cpus(cpus, tmp_path):
-    """Logical CPUs: what Ray thinks there is. Too few must not starve the crawl, and too many must not drown it."""
+    """Logical CPUs: what Ray thinks there is. Too few must not starve the crawl, and too many must not drown it.
+
+    Two are what `test_whole` has.
+    """
     with running(Options(hosts=20, pages=200, page_bytes=1500, links=8, troubles=False)) as web:
         command = crawl_of(
             web, tmp_path, delay=0.01, shards=2, config=f"[runtime]\ncpus = {cpus}\n"
