@@ -83,7 +83,7 @@ def test_job(cluster, tmp_path):
         ]
         code, printed = submit(cluster, "--working-dir", ".", "--", *words)
         assert code == 0, printed
-        totals = summary(printed)
+        totals = summary(next(line for line in printed.splitlines() if line.startswith("{")))
         assert (totals["ending"], totals["found"]) == ("complete", sum(totals["links"].values()))
         assert faults(web, command, DELAY) == []
 
