@@ -116,6 +116,11 @@ def run(config: Config, seeds: tuple[str, ...], out: str, *, as_json: bool) -> i
         except CrawlError as error:
             typer.echo(f"raycrawl: {error}; the same command resumes", err=True)
             return FAILED
+        except (KeyboardInterrupt, SystemExit) as error:
+            # While Ray starts, its own handlers are in force: they raise.
+            number = signal.SIGINT if isinstance(error, KeyboardInterrupt) else signal.SIGTERM
+            typer.echo("raycrawl: stopped while starting; the same command resumes", err=True)
+            return 128 + number
 
 
 def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: bool) -> int:

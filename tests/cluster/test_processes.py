@@ -29,7 +29,7 @@ def test_a_process_dies(victims, tmp_path):
         assert (completed.code, completed.summary["ending"]) == (0, "complete")
         assert faults(web, command, DELAY) == []
         assert completed.summary["found"] == completed.accounted
-        assert (completed.summary["leases_lost"] > 0) == ("ray::fetch" in victims)
+        assert completed.summary["leases_lost"] >= ("ray::fetch" in victims)
 
 
 @pytest.mark.parametrize("cpus", [1, 4, 64])

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.simweb import log as logs
 from benchmarks.simweb.options import Options
 from benchmarks.simweb.running import running
-from tests.cluster.running import answered, crawl_of, faults
+from tests.cluster.running import answered, crawl_of, faults, title_of
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(300)]
 
@@ -49,6 +49,18 @@ def test_interrupted_and_terminated(web, tmp_path):
     assert (command.out / "_SUCCESS").exists()
     assert faults(web, command, DELAY) == []
     assert finished.summary["found"] == finished.accounted
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_stopped_while_it_starts(web, tmp_path, number, code):
+    """Ray has handlers of its own while it starts."""
+    command = crawl_of(web, tmp_path, delay=DELAY)
+    with command.running() as crawl:
+        crawl.until(lambda: any("gcs_server" in title_of(process) for process in crawl.tree()))
+        crawl.process.send_signal(number)
+        stopped = crawl.wait()
+    assert stopped.code == code, stopped.errors
+    assert "Traceback" not in stopped.errors
 
 
 def test_killed_five_times(web, tmp_path):
