@@ -57,6 +57,7 @@ class Answers:
 
     def get(self, name: str, target: str, *, gzip: bool) -> Answer:
         """The answer for a Host header (`name:port`) and a request target."""
+        gzip = gzip and self.world.options.gzip
         kept = self._kept.get((name, target, gzip))
         if kept:
             return kept
@@ -66,7 +67,7 @@ class Answers:
         host, wild = found
         if host.manner is Manner.SILENT:
             return Answer(b"", 0, None)
-        made, lasting = self._make(host, wild, target, gzip and self.world.options.gzip)
+        made, lasting = self._make(host, wild, target, gzip)
         made = made._replace(wait=host.latency)
         if lasting and len(made.raw) <= self._room:
             self._room -= len(made.raw)

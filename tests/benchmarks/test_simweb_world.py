@@ -291,3 +291,13 @@ def test_what_is_kept_is_bounded(world):
     assert none.get(name, "/", gzip=False) == some.get(name, "/", gzip=False)
     assert none.get(name, "/", gzip=False) is not none.get(name, "/", gzip=False)
     assert some.get(name, "/", gzip=False) is some.get(name, "/", gzip=False)
+
+
+def test_a_page_is_made_once_whatever_a_client_accepts():
+    world = World(Options(hosts=2, pages=6, seeds=1), port=80)
+    answers = Answers(world, cache_bytes=1 << 20)
+    answers.warm(gzip=False)
+    page = world.hosts[0].pages[0]
+    name = f"{world.hosts[0].name}:80"
+    plain = answers.get(name, page.target, gzip=False)
+    assert answers.get(name, page.target, gzip=True) is plain
