@@ -39,7 +39,7 @@ def crawl(  # noqa: PLR0913, PLR0917  the options of the command
         str, typer.Option(metavar="DIR", help="Where the crawl lies; resumes what is there.")
     ],
     urls: Annotated[
-        list[str] | None, typer.Argument(metavar="[URL]...", help="Seeds.", show_default=False)
+        list[str] | None, typer.Argument(metavar="URL", help="Seeds.", show_default=False)
     ] = None,
     seeds: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A file with one seed a line.")
@@ -48,7 +48,7 @@ def crawl(  # noqa: PLR0913, PLR0917  the options of the command
         Path | None, typer.Option(metavar="FILE", help="A TOML file; options below overrule it.")
     ] = None,
     scope: Annotated[
-        ScopeMode | None, typer.Option(help="How far from the seeds to go.  [default: site]")
+        ScopeMode | None, typer.Option(help="How far from the seeds to go. (default: site)")
     ] = None,
     max_pages: Annotated[
         int | None, typer.Option(metavar="N", help="Stop after so many pages.")
@@ -58,10 +58,10 @@ def crawl(  # noqa: PLR0913, PLR0917  the options of the command
     ] = None,
     delay: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="Between two requests to a host.  [default: 1]"),
+        typer.Option(metavar="SECONDS", help="Between two requests to a host. (default: 1)"),
     ] = None,
     shards: Annotated[
-        int | None, typer.Option(metavar="N", help="Frontier shards.  [default: 1]")
+        int | None, typer.Option(metavar="N", help="Frontier shards. (default: 1)")
     ] = None,
     user_agent: Annotated[
         str | None,

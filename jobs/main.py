@@ -8,6 +8,7 @@ app = typer.Typer(
     name="raycrawl",
     help="A parallel web crawler on Ray: polite, restartable; its output is its journal.",
     no_args_is_help=True,
+    rich_markup_mode=None,  # plain text: errors are one line, and square brackets are themselves
     pretty_exceptions_enable=False,
     add_completion=False,
 )
