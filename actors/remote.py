@@ -23,7 +23,7 @@ from actors.work import BrokenError, Facts, Handle, LostError, Part, Source
 from actors.writer import Writer
 from crawler.frontier.lease import Content, Delivery, Lease
 
-# A stream that gives nothing for this long after its lease could have ended is dead (a lost report: ray.md §8).
+# A stream that gives nothing for this long after its lease could have ended is dead: a report can get lost.
 SILENCE_SECONDS = 180.0
 # Batches that may lie between a fetch task and its shard.
 STREAM_WINDOW = 4

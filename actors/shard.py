@@ -40,6 +40,7 @@ class Shard:
     def __init__(self, spec: ShardSpec, clock: Callable[[], float] = time.time) -> None:
         self.spec = spec
         self._clock = clock
+        self._ring = Ring(spec.shards)
         self._work: Work
         self._peers: Peers
         self._frontier: Frontier
@@ -105,7 +106,7 @@ class Shard:
         if not frontier.whole:
             # The rows of every shard name links of this one: all of them must be readable.
             await self._peers.seal()
-        slots = Ring(spec.shards).slots_of(spec.number)
+        slots = self._ring.slots_of(spec.number)
         rows = await asyncio.to_thread(restore, frontier, spec, slots, self._clock)
         if rows:
             log.info("shard %d: took %d rows from the journal", spec.number, rows)
@@ -113,8 +114,7 @@ class Shard:
     def _compose(self, frontier: Frontier) -> None:
         spec = self.spec
         frontier.shard = spec.number
-        owners = Ring(spec.shards).owners
-        self._outbox = Outbox(owners, spec.number, self._deliver)
+        self._outbox = Outbox(self._ring.owners, spec.number, self._deliver)
         pipeline = Pipeline(
             self._work, self._peers, self._outbox, frontier, self._first_with, self._clock
         )

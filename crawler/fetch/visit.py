@@ -26,7 +26,7 @@ from crawler.frontier.lease import (
     RobotsRecord,
 )
 from crawler.outcomes import Kind, retry
-from crawler.robots.answer import Verdict, judge
+from crawler.robots.answer import AFTER_LAST_REDIRECT, Verdict, judge
 from crawler.robots.rules import ALLOW_ALL, Rules, parse
 from crawler.url.keys import host_of, origin_of
 
@@ -124,8 +124,10 @@ class HostVisit:
             return  # the connection had died before: ask again, when the host may be asked again
         # One that was given up half-way says as little as one that never came.
         verdict = judge(None if answer.kind is Kind.TOO_SLOW else answer.status)
-        if verdict is Verdict.REDIRECT and self._follow(answer):
-            return
+        if verdict is Verdict.REDIRECT:
+            if self._follow(answer):
+                return
+            verdict = AFTER_LAST_REDIRECT
         hop, self._hop, self._hop_url = self._hop, 0, None
         if verdict is not Verdict.UNREACHABLE:
             self._rule(origin, verdict, answer)
