@@ -155,7 +155,7 @@ class Output:
     ) -> CrawlRecord:
         """The record with which a crawl may begin or go on here; a resumed one keeps its id and its date.
 
-        Touches nothing. Raises `OutputError`: the output belongs to another crawl, is of a newer schema, or is a
+        Touches nothing. Raises `OutputError`: the output belongs to another crawl, is of another schema, or is a
         directory with something else in it.
         """
         wanted = record.begin(seeds, config, crawl_id=crawl_id, version=version, now=now)

@@ -1,5 +1,7 @@
 """One page, read: the values of its row's columns and its links. It must not know batches or Arrow."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from crawler.config import Page as Limits
@@ -7,6 +9,7 @@ from crawler.dataset.selection import relation
 from crawler.dedup.digest import text_digest
 from crawler.dedup.simhash import simhash
 from crawler.outcomes import Kind
+from crawler.page.facts import Extra
 from crawler.page.page import read_page
 from crawler.robots.directives import read_directives
 
@@ -32,13 +35,17 @@ class Columns(NamedTuple):
 
 
 class Outlinks(NamedTuple):
-    """A page's links as its row keeps them. `unresolved`: occurrences that have no wire URL, by reason."""
+    """A page's links as its row keeps them.
+
+    `unresolved`: occurrences that have no wire URL, by reason. `extras`: more about a link, by its position.
+    """
 
     urls: list[str]
     rels: list[str]
     texts: list[str]
     nofollow: bool
     unresolved: dict[str, int]
+    extras: Mapping[int, Extra] = MappingProxyType({})
 
 
 class RawPage(NamedTuple):
@@ -92,4 +99,6 @@ def _read(raw: RawPage, token: str, limits: Limits) -> tuple[Columns, Outlinks]:
     )
     links = page.links
     rels = list(map(relation, links.rels, links.vias))
-    return columns, Outlinks(links.urls, rels, links.texts, said.nofollow, page.unresolved)
+    return columns, Outlinks(
+        links.urls, rels, links.texts, said.nofollow, page.unresolved, links.extras
+    )

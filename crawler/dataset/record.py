@@ -54,8 +54,9 @@ def resume(there: CrawlRecord, here: CrawlRecord, where: str) -> CrawlRecord:
     Seeds, `scope` and `url` say which URLs exist, so they must be equal; the other settings may change between two
     starts, and the record then tells the newest. Raises `OutputError`: one line that names the first difference.
     """
-    if there.schema > VERSION:
-        message = f"{where}: written by a newer version (schema {there.schema}, this is {VERSION})"
+    if there.schema != VERSION:
+        age = "a newer" if there.schema > VERSION else "an older"
+        message = f"{where}: written by {age} version (schema {there.schema}, this is {VERSION}); choose another output"
         raise OutputError(message)
     difference = _difference(there, here)
     if difference:

@@ -18,6 +18,7 @@ from crawler.dataset.schema import OUTLINKS, ROWS
 from crawler.dataset.selection import LinkColumns, Selector, Source
 from crawler.dataset.settled import settled_of, totals_of
 from crawler.outcomes import Kind
+from crawler.page.facts import Extra
 from crawler.url.admit import Admission
 
 _CRASHED = "its reader took the process down"
@@ -173,20 +174,44 @@ def _robots_headers(fetched: pa.RecordBatch) -> dict[int, list[str]]:
 def _outlinks(outlinks: list[Outlinks | None]) -> pa.Array:
     """The `outlinks` column, from flat lists; null where no page was read."""
     urls, rels, texts, offsets = list[str](), list[str](), list[str](), [0]
+    extras: dict[int, Extra] = {}
     for found in outlinks:
         if found is not None:
+            extras.update({len(urls) + at: extra for at, extra in found.extras.items()})
             urls += found.urls
             rels += found.rels
             texts += found.texts
         offsets.append(len(urls))
     struct = OUTLINKS.value_type
     values = pa.StructArray.from_arrays(
-        [_array(column, pa.string()) for column in (urls, rels, texts)], fields=list(struct)
+        [
+            *(_array(column, pa.string()) for column in (urls, rels, texts)),
+            *_extras(extras, len(urls)),
+        ],
+        fields=list(struct),
     )
     missing = pa.array([found is None for found in outlinks], pa.bool_())
     return pa.ListArray.from_arrays(
         pa.array(offsets, pa.int32()), values, type=OUTLINKS, mask=missing
     )
+
+
+def _extras(extras: Mapping[int, Extra], links: int) -> list[pa.Array]:
+    """The fields of `Extra`, each for all links: most are null, and usually all."""
+    arrays = []
+    for at, name in enumerate(Extra._fields):
+        kind = OUTLINKS.value_type.field(name).type
+        if not extras:
+            arrays.append(pa.nulls(links, kind))
+            continue
+        values: list[Any] = [None] * links
+        for position, extra in extras.items():
+            values[position] = extra[at]
+        if name == "lastmod":
+            arrays.append(_timestamps(pa.array(values, pa.float64())))
+        else:
+            arrays.append(_array(values, kind))
+    return arrays
 
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:

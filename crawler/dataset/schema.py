@@ -5,9 +5,22 @@ Keys and fingerprints are signed 64-bit integers: every reader has that type, an
 
 import pyarrow as pa
 
-VERSION = 1
+VERSION = 2
 
-OUTLINKS = pa.list_(pa.struct([("url", pa.string()), ("rel", pa.string()), ("text", pa.string())]))
+# What follows `text` is null for all but a few links.
+OUTLINKS = pa.list_(
+    pa.struct(
+        [
+            ("url", pa.string()),
+            ("rel", pa.string()),
+            ("text", pa.string()),
+            ("hreflang", pa.string()),
+            ("lastmod", pa.timestamp("us", tz="UTC")),
+            ("changefreq", pa.string()),
+            ("priority", pa.float32()),
+        ]
+    )
+)
 HEADERS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
 
 ROWS = pa.schema(

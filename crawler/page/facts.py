@@ -5,6 +5,18 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
+class Extra(NamedTuple):
+    """What is known of one link besides where it leads; few links have any of it.
+
+    `hreflang`: the language of its target. `lastmod` (epoch seconds), `changefreq`, `priority` (0 to 1): a sitemap's.
+    """
+
+    hreflang: str | None = None
+    lastmod: float | None = None
+    changefreq: str | None = None
+    priority: float | None = None
+
+
 @dataclass(slots=True)
 class PageLinks:
     """The occurrences of links in a page, in document order: four lists of the same length, one entry a link.
@@ -12,12 +24,14 @@ class PageLinks:
     Lists, not a value for each link: a page has hundreds, and whoever takes them writes columns.
     `urls`: absolute wire URLs. `rels`: the attribute, lower-cased, spaces collapsed. `texts`: at most 256 characters.
     `vias`: what it was found in: `link` (a, `<link>`), `area`, `iframe`, `frame`, `refresh`, `canonical`.
+    `extras`: by the position of the link.
     """
 
     urls: list[str] = field(default_factory=list)
     rels: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     vias: list[str] = field(default_factory=list)
+    extras: dict[int, Extra] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.urls)

@@ -230,9 +230,10 @@ def test_settings_of_another_version_are_refused(output):
         claim(output)
 
 
-def test_a_newer_schema_is_refused(output):
-    output.write_crawl(claim(output)._replace(schema=VERSION + 1))
-    with pytest.raises(OutputError, match="newer version"):
+@pytest.mark.parametrize(("step", "age"), [(1, "a newer"), (-1, "an older")])
+def test_another_schema_is_refused(output, step, age):
+    output.write_crawl(claim(output)._replace(schema=VERSION + step))
+    with pytest.raises(OutputError, match=f"{age} version"):
         claim(output)
 
 

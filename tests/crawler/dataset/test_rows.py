@@ -14,6 +14,7 @@ from crawler.dedup.digest import text_digest
 from crawler.dedup.simhash import simhash
 from crawler.frontier.links import LINKS, SETTLED
 from crawler.outcomes import Kind
+from crawler.page.facts import Extra
 from crawler.url.admit import Admission
 from crawler.url.keys import slot_of, url_key
 from tests.crawler.dataset.samples import SEEDS, START, builder, built, fetched, outcome, page
@@ -26,6 +27,8 @@ BODY = page(
     "<a href='mailto:me@example.org'>write</a>",
     head="<title> A page </title><link rel=canonical href='/canonical'><meta name=robots content='noarchive'>",
 )
+
+NOTHING_MORE = dict.fromkeys(Extra._fields)
 
 
 def only(parsed):
@@ -47,9 +50,9 @@ def test_a_page_becomes_a_row():
     text = row["text"]
     assert parsed.rows.schema.equals(ROWS, check_metadata=True)
     assert row["outlinks"] == [
-        {"url": "https://example.org/canonical", "rel": "canonical", "text": ""},
-        {"url": "https://example.org/next", "rel": "next", "text": "Further on"},
-        {"url": "https://example.org/next", "rel": "", "text": "again"},
+        {**NOTHING_MORE, "url": "https://example.org/canonical", "rel": "canonical", "text": ""},
+        {**NOTHING_MORE, "url": "https://example.org/next", "rel": "next", "text": "Further on"},
+        {**NOTHING_MORE, "url": "https://example.org/next", "rel": "", "text": "again"},
     ]
     assert text.startswith("Some words here")
     assert row == row | {
@@ -74,6 +77,21 @@ def test_a_page_becomes_a_row():
         "error": None,
     }
     assert row["fetched_at"].timestamp() == START
+
+
+def test_what_is_known_of_single_links_stands_beside_them(monkeypatch):
+    def read(raw, token, limits):
+        columns, found = reading.read(raw, token, limits)
+        last = len(found.urls) - 1
+        return columns, found._replace(extras={last: Extra("de", START + 0.5, "daily", 0.25)})
+
+    monkeypatch.setattr("crawler.dataset.rows.read", read)
+    rows = built(outcome(URL, body=BODY), outcome(f"{URL}/2", body=BODY)).rows.to_pylist()
+    for row in rows:
+        first, _, last = row["outlinks"]
+        assert first == first | NOTHING_MORE
+        assert last["lastmod"].timestamp() == START + 0.5
+        assert last == last | {"hreflang": "de", "changefreq": "daily", "priority": 0.25}
 
 
 def test_a_page_gives_its_links_and_their_counts():
