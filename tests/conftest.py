@@ -1,21 +1,28 @@
-"""`--tally`: what the conformance suites of this run compared, as a table."""
+"""`--tally`: what the conformance suites of this run compared and what its tests measured, as tables."""
 
 import pytest
 
-from tests.shared import TALLIES
+from tests.shared import FIGURES, TALLIES
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--tally", action="store_true", help="print a table of the conformance suites that ran"
+        "--tally", action="store_true", help="print tables of what this run compared and measured"
     )
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    if not config.getoption("--tally") or not TALLIES:
+    if not config.getoption("--tally"):
         return
+    if TALLIES:
+        _conformance(terminalreporter)
+    for table, lines in sorted(FIGURES.items()):
+        _figures(terminalreporter, table, lines)
+
+
+def _conformance(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("conformance")
     width = max(map(len, TALLIES))
     terminalreporter.write_line(f"{'suite':{width}}   cases  passed  explained")
@@ -27,3 +34,24 @@ def pytest_terminal_summary(
             terminalreporter.write_line(f"    {count:3}  {reason}")
     cases, passed = (sum(row[n] for row in TALLIES.values()) for n in (0, 1))
     terminalreporter.write_line(f"{'all':{width}}  {cases:6,}  {passed:6,}  {cases - passed:9,}")
+
+
+def _figures(
+    terminalreporter: pytest.TerminalReporter, table: str, lines: dict[str, dict[str, object]]
+) -> None:
+    terminalreporter.section(table)
+    names = list(dict.fromkeys(name for values in lines.values() for name in values))
+    rows = [["", *names]]
+    rows += [[what, *(_cell(values.get(name)) for name in names)] for what, values in lines.items()]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for what, *cells in rows:
+        padded = [f"{cell:>{width}}" for cell, width in zip(cells, widths[1:], strict=True)]
+        terminalreporter.write_line("  ".join([f"{what:{widths[0]}}", *padded]))
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.2f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -68,6 +68,14 @@ def check(
     return differing
 
 
+FIGURES: dict[str, dict[str, dict[str, object]]] = {}
+
+
+def figure(table: str, name: str, **values: object) -> None:
+    """One line, `name` and its values, of a table that `--tally` prints: what was measured and bounded by a test."""
+    FIGURES.setdefault(table, {})[name] = values
+
+
 def reasons(*groups: tuple[str, Iterable[Hashable]]) -> dict[Hashable, str]:
     """`{name: reason}` from (reason, names) groups."""
     return {name: reason for reason, names in groups for name in names}
