@@ -11,9 +11,18 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import re2
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from crawler.errors import ConfigError
+from crawler.spelling import Addresses, Name, NameServer
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Bytes = Annotated[int, Field(ge=0)]
@@ -127,14 +136,32 @@ class Fetch(Frozen):
 
 
 class Dns(Frozen):
-    """Names to addresses. `overrides` answers before any server is asked."""
+    """Names to addresses. `overrides` (a name, exactly: an address or several) answers before any server is asked.
 
-    timeout: Seconds = 10.0
-    nameservers: tuple[str, ...] = ()
-    overrides: dict[str, str] = Field(default_factory=dict)
+    `nameservers`: `IP`, `IP:port` or `[IPv6]:port`; the next is asked when one is silent or fails; none: the system's.
+    `timeout`: for one name, all servers and retries together. `concurrency`: names asked for at a time by a process.
+    Answers are kept for their TTL, at least `min_ttl` and at most `max_ttl`; that there is none, for `negative_ttl`.
+    When no server answers, hosts whose names are not known are tried again after `retry_wait`, without this counting
+    against them, until it has lasted for `patience`.
+    """
+
+    timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10.0
+    nameservers: tuple[NameServer, ...] = ()
+    overrides: dict[Name, Addresses] = Field(default_factory=dict)
+    concurrency: Count = 100
     min_ttl: Seconds = 30.0
-    max_ttl: Seconds = 3600.0
+    max_ttl: Annotated[Seconds, Field(validate_default=True)] = 3600.0
     negative_ttl: Seconds = 60.0
+    retry_wait: Seconds = 30.0
+    patience: Seconds = 900.0
+
+    @field_validator("max_ttl")
+    @classmethod
+    def _not_below_min(cls, max_ttl: float, info: ValidationInfo) -> float:
+        if max_ttl < info.data.get("min_ttl", 0.0):
+            message = "less than dns.min_ttl"
+            raise ValueError(message)
+        return max_ttl
 
 
 class Budget(Frozen):
