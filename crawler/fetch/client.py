@@ -22,6 +22,7 @@ from crawler.config import Config
 from crawler.fetch import coding, exchange
 from crawler.fetch.addresses import allowed, opened
 from crawler.fetch.exchange import Answer, Limits
+from crawler.fetch.names import LASTING, OurTroubleError, ResolutionError
 from crawler.fetch.resolver import Resolver
 from crawler.outcomes import Kind
 
@@ -159,8 +160,12 @@ class Client:
         if last_modified is not None:
             headers["If-Modified-Since"] = last_modified
         try:
+            target = _exact(url)
+            # The name first: waiting for a turn to ask for it is no slowness of the host's.
+            await self._resolver.find(target.raw_host or "")
+            started, begun = self._clock(), loop.time()
             reply = await self._session.get(
-                _exact(url),
+                target,
                 headers=headers or None,
                 allow_redirects=False,
                 timeout=self._timeout(limits.total),
@@ -262,12 +267,18 @@ def _failure(error: BaseException) -> Answer:
         ended_at=0.0,
         error=" ".join(_reason(error).split())[:500],
         stale=stale,
+        nameless=isinstance(_cause(error), LASTING),
+        ours=isinstance(_cause(error), OurTroubleError),
     )
 
 
+def _cause(error: BaseException) -> BaseException:
+    """The error without aiohttp's wrapping, which hides the reason."""
+    return error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+
+
 def _reason(error: BaseException) -> str:
-    if isinstance(error, aiohttp.ClientConnectorError):
-        error = error.os_error  # without aiohttp's preface, which hides the reason
+    error = _cause(error)
     if isinstance(error, OSError) and error.errno and error.strerror:
         return (
             f"{os.strerror(error.errno)}: {error.strerror}" if error.errno > 0 else error.strerror
@@ -276,11 +287,11 @@ def _reason(error: BaseException) -> str:
 
 
 def _kind_of(error: BaseException) -> Kind:
+    if isinstance(_cause(error), ResolutionError):
+        return Kind.DNS_ERROR
     if isinstance(error, aiohttp.ClientConnectorError):
         if isinstance(error.os_error, RefusedAddressError):
             return Kind.BLOCKED_ADDRESS
-        if isinstance(error, aiohttp.ClientConnectorDNSError):
-            return Kind.DNS_ERROR
         return Kind.TLS_ERROR if isinstance(error, aiohttp.ClientSSLError) else Kind.CONNECT_ERROR
     if isinstance(error, TimeoutError):
         return Kind.TIMEOUT

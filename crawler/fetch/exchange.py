@@ -40,7 +40,8 @@ class Answer(NamedTuple):
     response; `elapsed`: seconds between. `wire_bytes`: bytes of body as they came, before decoding.
     `truncated`: the body was cut at the limit. `retry_after`: seconds the server asked for, not
     capped. `stale`: a connection kept from an earlier exchange had died; it says nothing about the
-    URL or the host.
+    URL or the host. `nameless`: the host has no name or no address, whatever URL of it is asked for.
+    `ours`: nobody could be asked, through no fault of the host.
     """
 
     kind: Kind
@@ -60,6 +61,8 @@ class Answer(NamedTuple):
     error: str | None = None
     retry_after: float | None = None
     stale: bool = False
+    nameless: bool = False
+    ours: bool = False
 
 
 class Head(NamedTuple):
