@@ -92,6 +92,7 @@ class HostReport(NamedTuple):
     `free_at`: the moment its delay ends, counted from the end of the last exchange. `ended_at`: that end, or `None` if
     the host was not contacted. `successes`: answers that count as the host being well. `robots`: records fetched
     during the lease. `robots_failure`: the origin whose robots.txt could not be had, if that stopped the host.
+    `not_before`: the moment before which the host is not to be asked again, if something else than the host stopped it.
     `unused`: keys that were not tried. `retries`: keys to try again later.
     """
 
@@ -103,6 +104,7 @@ class HostReport(NamedTuple):
     robots: tuple[RobotsRecord, ...]
     robots_failure: str | None
     incident: Incident | None
+    not_before: float | None
     unused: tuple[int, ...]
     retries: tuple[RetryLater, ...]
 

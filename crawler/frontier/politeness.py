@@ -98,6 +98,8 @@ def after(
             else min(max(0.0, asked), rules.retry_after_cap)
         )
         blocked = max(blocked, ended + wait)
+    if report.not_before is not None:  # no fault of the host's, so no step
+        blocked = max(blocked, report.not_before)
     return Clock(
         free_at=max(clock.free_at, report.free_at),
         blocked_until=blocked,

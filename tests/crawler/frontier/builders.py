@@ -55,6 +55,6 @@ def report(host: str, free_at: float, **fields):
     """A report of a host that was contacted and is well, unless said otherwise."""
     values = {
         "ended_at": free_at, "response_seconds": None, "successes": 1, "robots": (), "robots_failure": None,
-        "incident": None, "unused": (), "retries": (),
+        "incident": None, "not_before": None, "unused": (), "retries": (),
     } | fields  # fmt: skip
     return HostReport(host=host, free_at=free_at, **values)

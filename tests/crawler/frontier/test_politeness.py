@@ -124,6 +124,13 @@ def test_only_a_robots_txt_that_can_be_had_makes_up_for_one_that_cannot():
     assert step(Clock(robots_failures=2), robots=record, robots_failure=ORIGIN).robots_failures == 3
 
 
+def test_what_is_no_fault_of_the_hosts_holds_it_back_without_a_step():
+    clock = step(Clock(incidents=2, robots_failures=1), ended_at=None, successes=0, not_before=130)
+    assert clock.moment == 130
+    assert (clock.incidents, clock.robots_failures) == (2, 1)
+    assert step(Clock(blocked_until=300), successes=0, not_before=130).blocked_until == 300
+
+
 def test_a_host_that_was_not_contacted_is_blocked_from_when_it_is_free():
     clock = step(Clock(), ended_at=None, successes=0, incident=Incident(Kind.DNS_ERROR, None, 10.0))
     assert clock.blocked_until == 111
