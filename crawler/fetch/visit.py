@@ -98,6 +98,7 @@ class HostVisit:
         self._fetched: list[RobotsRecord] = []
         self._robots_failure: str | None = None
         self._incident: Incident | None = None
+        self._not_before: float | None = None
         self._successes = 0
         self._ended_at: float | None = None
         self._response_seconds: float | None = None
@@ -119,6 +120,8 @@ class HostVisit:
 
     def robots_answer(self, origin: str, answer: Answer) -> None:
         """Take what came of a `Robots` action (RFC 9309 §2.3.1)."""
+        if (answer.ours or not self._hop) and self._unasked(answer):
+            return
         self._exchanged(answer)
         if answer.stale:
             return  # the connection had died before: ask again, when the host may be asked again
@@ -139,6 +142,8 @@ class HostVisit:
 
     def answered(self, leased: LeasedUrl, answer: Answer) -> None:
         """Take what came of a `Get` action: the first URL of the queue."""
+        if self._unasked(answer):
+            return
         self._exchanged(answer)
         if answer.stale:
             return  # the connection had died before: ask again, when the host may be asked again
@@ -172,6 +177,7 @@ class HostVisit:
             robots=tuple(self._fetched),
             robots_failure=self._robots_failure,
             incident=self._incident,
+            not_before=self._not_before,
             unused=tuple(leased.key for leased in self._queue),
             retries=tuple(self._retries),
         )
@@ -202,6 +208,19 @@ class HostVisit:
             else:
                 kept.append(leased)
         self._queue = kept
+
+    def _unasked(self, answer: Answer) -> bool:
+        """Whether no request was made: the host has no name, or nobody could be asked for it.
+
+        The first is the last word on all its URLs; the second says nothing about it.
+        """
+        if answer.nameless:
+            while self._queue:
+                self._finish(self._queue.popleft(), answer)
+        elif answer.ours:
+            self._not_before = answer.ended_at + self._config.dns.retry_wait
+            self._stopped = True
+        return answer.nameless or answer.ours
 
     def _robots(self, origin: str, now: float) -> Action:
         if self._hop_url is None:
