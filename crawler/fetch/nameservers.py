@@ -12,6 +12,7 @@ import secrets
 import socket
 from collections.abc import Callable
 from typing import NamedTuple
+from weakref import WeakSet
 
 import aiodns
 import pycares
@@ -61,6 +62,7 @@ class NameServers:
         self._dns = dns
         self._clock = clock
         self._outage = Outage()
+        self._channels: WeakSet[aiodns.DNSResolver] = WeakSet()
         self._probe: asyncio.Task[bool] | None = None
         self._probed_at = 0.0
         self._renew(clock())
@@ -93,19 +95,21 @@ class NameServers:
         raise _error(code, text)
 
     async def close(self) -> None:
-        """End the thread and the sockets."""
+        """End what is under way, the threads and the sockets."""
         if self._probe is not None:
             self._probe.cancel()
-        await self._ares.close()
+        for channel in tuple(self._channels):
+            await channel.close()
 
     def _renew(self, now: float) -> None:
-        """Open a channel; an old one is closed when the last question under way lets go of it."""
+        """Open a channel; questions under way keep the old one alive."""
         servers = self._dns.nameservers
         ratio = self._dns.timeout / (SHORTEST_TRY * 0.75 * max(1, len(servers)))
         tries = max(2, math.ceil(math.log2(ratio + 1)))
         self._ares = aiodns.DNSResolver(
             nameservers=servers or None, timeout=SHORTEST_TRY, tries=tries, flags=FLAGS
         )
+        self._channels.add(self._ares)
         self._opened_at = now
         self._asked = 0
 
