@@ -44,17 +44,23 @@ _REFUSED_4 = tuple(
         "240.0.0.0/4",
     )
 )
-_GLOBAL_6 = IPv6Network("2000::/3")  # the only unicast space that IANA has given out
+# The only unicast space that IANA has given out. Outside lie ::, ::1, IPv4-compatible and -translated addresses,
+# the local-use NAT64 prefix, discard-only, SRv6, unique local, link-local, site-local and multicast ones.
+_GLOBAL_6 = IPv6Network("2000::/3")
 _REFUSED_6 = tuple(
     IPv6Network(text)
     for text in (
         "2001::/23",  # protocol assignments: Teredo, ORCHID, benchmarking …
         "2001:db8::/32",
         "2620:4f:8000::/48",  # AS112
+        "3ffe::/16",  # the 6bone, given back (RFC 3701)
         "3fff::/20",
     )
 )
 _NAT64 = IPv6Network("64:ff9b::/96")
+# The upper half of an interface identifier that names an IPv4 address (ISATAP, RFC 5214 §6.1).
+_ISATAP = frozenset({0x00005EFE, 0x02005EFE})
+_32_BITS = 0xFFFFFFFF
 
 
 def allowed(ip: str, fetch: Fetch) -> bool:
@@ -66,7 +72,7 @@ def allowed(ip: str, fetch: Fetch) -> bool:
     networks = opened(fetch.allow_networks)
     if any(address in network or inner in network for network in networks):
         return True
-    return _public(inner)
+    return _public(inner) and not _tunnels_inward(address)
 
 
 @lru_cache(maxsize=16)
@@ -85,10 +91,18 @@ def _public(address: Address) -> bool:
     return address in _GLOBAL_6 and not any(address in network for network in _REFUSED_6)
 
 
+def _tunnels_inward(address: Address) -> bool:
+    """Whether a router that speaks ISATAP would send it on to an IPv4 address that is not public."""
+    number = int(address)
+    if isinstance(address, IPv4Address) or number >> 32 & _32_BITS not in _ISATAP:
+        return False
+    return not _public(IPv4Address(number & _32_BITS))
+
+
 def _embedded(address: Address) -> Address:
     """Where an IPv6 address leads: mapped (RFC 4291 §2.5.5.2), 6to4 (3056), NAT64 (6052)."""
     if isinstance(address, IPv4Address):
         return address
     if address in _NAT64:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
+        return IPv4Address(int(address) & _32_BITS)
     return address.ipv4_mapped or address.sixtofour or address
