@@ -40,6 +40,10 @@ SHORTEST_TRY = 0.25
 FLAGS = pycares.ARES_FLAG_NOSEARCH | pycares.ARES_FLAG_EDNS
 
 _SILENCE = frozenset({ares.ARES_ETIMEOUT, ares.ARES_ECONNREFUSED})
+_ANSWERS = frozenset({
+    ares.ARES_ENODATA, ares.ARES_EFORMERR, ares.ARES_ESERVFAIL, ares.ARES_ENOTFOUND, ares.ARES_ENOTIMP,
+    ares.ARES_EREFUSED, ares.ARES_EBADRESP,
+})  # fmt: skip
 _NO_NAME = frozenset({ares.ARES_ENOTFOUND, ares.ARES_ENONAME})
 _NOT_ASKED = frozenset({ares.ARES_EBADNAME, ares.ARES_EBADQUERY})
 
@@ -90,7 +94,7 @@ class NameServers:
             return found
         if code in _SILENCE:
             raise await self._unanswered(answers)
-        if code not in _NOT_ASKED:
+        if code in _ANSWERS:
             self._answered()
         raise _error(code, text)
 
@@ -154,7 +158,7 @@ class NameServers:
         except TimeoutError:
             alive = False
         except aiodns.error.DNSError as error:
-            alive = error.args[0] not in _SILENCE
+            alive = error.args[0] in _ANSWERS
         else:
             alive = True
         self._probed_at = self._clock()
