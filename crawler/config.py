@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 from crawler.errors import ConfigError
-from crawler.spelling import Addresses, Name, NameServer
+from crawler.spelling import Addresses, Name, NameServer, Network
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Bytes = Annotated[int, Field(ge=0)]
@@ -131,7 +131,7 @@ class Fetch(Frozen):
     types: tuple[str, ...] = ("text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml",
                               "application/rss+xml", "application/atom+xml")  # fmt: skip
     allow_private: bool = False
-    allow_networks: tuple[str, ...] = ()
+    allow_networks: tuple[Network, ...] = ()
     accept_language: str = "en,*;q=0.5"
 
 

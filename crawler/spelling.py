@@ -1,6 +1,6 @@
 """Names and addresses as people write them in a configuration, made one spelling. Bad ones raise `ValueError`."""
 
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator
@@ -37,6 +37,10 @@ def _addresses(value: Any) -> Any:
     return tuple(str(ip_address(str(ip))) for ip in given)
 
 
+def _network(text: str) -> str:
+    return str(ip_network(text, strict=False))
+
+
 # `IP:port` or `[IPv6]:port`.
 NameServer = Annotated[str, AfterValidator(_nameserver)]
 
@@ -44,3 +48,6 @@ NameServer = Annotated[str, AfterValidator(_nameserver)]
 Name = Annotated[str, AfterValidator(_name)]
 
 Addresses = Annotated[tuple[str, ...], BeforeValidator(_addresses)]
+
+# `IP/bits`; the bits of the host do not matter.
+Network = Annotated[str, AfterValidator(_network)]

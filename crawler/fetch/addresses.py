@@ -14,7 +14,6 @@ from ipaddress import (
 )
 
 from crawler.config import Fetch
-from crawler.errors import ConfigError
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -69,20 +68,15 @@ def allowed(ip: str, fetch: Fetch) -> bool:
         return True
     address = ip_address(ip.partition("%")[0])
     inner = _embedded(address)
-    networks = opened(fetch.allow_networks)
+    networks = _opened(fetch.allow_networks)
     if any(address in network or inner in network for network in networks):
         return True
     return _public(inner) and not _tunnels_inward(address)
 
 
 @lru_cache(maxsize=16)
-def opened(networks: tuple[str, ...]) -> tuple[Network, ...]:
-    """The networks that the configuration opens; raises `ConfigError` for what is not a network."""
-    try:
-        return tuple(ip_network(text, strict=False) for text in networks)
-    except ValueError as error:
-        message = f"fetch.allow_networks: {error}"
-        raise ConfigError(message) from None
+def _opened(networks: tuple[str, ...]) -> tuple[Network, ...]:
+    return tuple(ip_network(text) for text in networks)
 
 
 def _public(address: Address) -> bool:

@@ -20,7 +20,7 @@ from yarl import URL
 
 from crawler.config import Config
 from crawler.fetch import coding, exchange
-from crawler.fetch.addresses import allowed, opened
+from crawler.fetch.addresses import allowed
 from crawler.fetch.exchange import Answer, Limits
 from crawler.fetch.names import LASTING, OurTroubleError, ResolutionError
 from crawler.fetch.resolver import Resolver
@@ -98,7 +98,6 @@ class Client:
     """
 
     def __init__(self, config: Config, clock: Callable[[], float]) -> None:
-        opened(config.fetch.allow_networks)  # what is no network stops the start, not a connect
         self._config = config
         self._fetch = config.fetch
         self._clock = clock

@@ -16,7 +16,6 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from crawler.config import Config, Dns, Fetch, Robots
-from crawler.errors import ConfigError
 from crawler.fetch import exchange
 from crawler.fetch.client import Client
 from crawler.outcomes import Kind
@@ -361,8 +360,3 @@ async def test_cancelling_a_request_cancels_it():
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-
-
-def test_a_bad_network_stops_the_start():
-    with pytest.raises(ConfigError):
-        Client(Config(fetch=Fetch(allow_networks=("nowhere",))), time.time)
