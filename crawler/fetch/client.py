@@ -175,9 +175,20 @@ class Client:
                 reply.close()
         except FAILURES as error:
             answer = _failure(error)
+            if answer.kind is Kind.BLOCKED_ADDRESS and await self._may_be_had(url):
+                reason = "none of its public addresses can be connected to"
+                answer = answer._replace(kind=Kind.CONNECT_ERROR, error=reason)
         return answer._replace(
             fetched_at=started, ended_at=self._clock(), elapsed=loop.time() - begun
         )
+
+    async def _may_be_had(self, url: str) -> bool:
+        """Whether the guard refused only some of a host's addresses: aiohttp tells of one of them."""
+        try:
+            ips = await self._resolver.find(_exact(url).raw_host or "")
+        except ResolutionError:
+            return False
+        return any(allowed(ip, self._fetch) for ip in ips)
 
     async def _answer(self, url: str, reply: Reply, limits: Limits) -> Answer:
         headers, content = reply.headers, reply.content

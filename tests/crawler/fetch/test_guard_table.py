@@ -149,7 +149,8 @@ TRIES = [
     Try("http://many.test:P/", BLOCKED, {"many.test": a("127.0.0.1", "10.0.0.1", "127.0.0.2")}),
     Try("http://mixed.test:P/", FETCHED, {"mixed.test": a("127.0.0.1", PUBLIC, "127.0.0.2")}),
     Try("http://both.test:P/", FETCHED, {"both.test": (Reply(a=[PUBLIC], aaaa=["::1"]),)}),
-    Try("http://half.test:P/", BLOCKED, {"half.test": a("127.0.0.1", CLOSED)}),
+    Try("http://half.test:P/", NO_ROBOTS, {"half.test": a("127.0.0.1", CLOSED)}),
+    Try("http://other.test:P/", NO_ROBOTS, {"other.test": a(CLOSED, "127.0.0.1")}),
     # Redirects of pages.
     redirecting("http://127.0.0.1:P/"),
     redirecting("//0x7f.1:P/"),
