@@ -120,6 +120,11 @@ class Leases:
         """As many leases are open as the plan allows."""
         return self._open >= self._plan.leases
 
+    @property
+    def _todo(self) -> int:
+        """URLs that are or will be ready."""
+        return self._frontier.queued + self._frontier.due
+
     async def more(self, *, stopping: bool) -> None:
         """Opens as many leases as the plan and the frontier allow; closes the URLs of hopeless hosts.
 
@@ -131,12 +136,12 @@ class Leases:
         if stopping:
             return
         self._close_hopeless()
-        while not self.full and self._frontier.queued + self._frontier.due:
-            wanted = min(self._runtime.lease_urls, self._frontier.queued + self._frontier.due)
-            urls = await self._permits.available(wanted)
-            lease = self._lease(urls) if urls else None
+        while not self.full and (self._todo or self._frontier.errands):
+            wanted = min(self._runtime.lease_urls, self._todo)
+            urls = await self._permits.available(wanted) if wanted else 0
+            lease = self._lease(urls) if urls or self._frontier.errands else None
             if lease is None:
-                self.held = self.held or not urls
+                self.held = self.held or urls < min(1, wanted)
                 return
             self._permits.lease(lease.size)
             self._open += 1

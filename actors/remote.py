@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -21,6 +21,7 @@ from actors.shard import Shard
 from actors.spec import ShardSpec
 from actors.work import BrokenError, Facts, Handle, LostError, Part, Source
 from actors.writer import Writer
+from crawler.frontier.errands import Mail
 from crawler.frontier.lease import Content, Delivery, Lease
 
 # A stream that gives nothing for this long after its lease could have ended is dead: a report can get lost.
@@ -141,6 +142,13 @@ class RayPeers:
             contents
         )
         return firsts
+
+    async def post(self, shard: int, mail: Sequence[Mail]) -> None:
+        """See `Peers.post`."""
+        try:
+            await again(self._others.shards[shard].post).remote(mail)
+        except RayError as error:
+            raise LostError(_line(error)) from error
 
     async def append(self, batch: int, rows: Handle) -> int:
         """See `Peers.append`."""

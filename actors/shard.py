@@ -8,10 +8,11 @@ import logging
 import random
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
 
+from actors.courier import Courier
 from actors.leasing import Leases, Permits
 from actors.links import Outbox
 from actors.pipeline import Pipeline
@@ -20,6 +21,7 @@ from actors.ring import Ring
 from actors.spec import ShardSpec, ShardStats
 from actors.work import Peers, Work
 from crawler.errors import FencedError, StateError
+from crawler.frontier.errands import Mail
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.lease import Content
 from crawler.outcomes import PAGES
@@ -46,6 +48,7 @@ class Shard:
         self._frontier: Frontier
         self._leases: Leases
         self._outbox: Outbox
+        self._courier: Courier
         self._ready = asyncio.Event()
         self._stopping = False
         self._received = 0
@@ -69,11 +72,14 @@ class Shard:
         except BaseException:
             await self._leases.cancel()
             raise
+        finally:
+            await self._courier.close()
 
     async def _lend(self) -> None:
         while True:
             stopping = self._stopping
             self._leases.changed.clear()
+            self._courier.carry()
             await self._leases.more(stopping=stopping)
             if stopping and self._leases.empty:
                 return
@@ -115,6 +121,9 @@ class Shard:
         spec = self.spec
         frontier.shard = spec.number
         self._outbox = Outbox(self._ring.owners, spec.number, self._deliver)
+        self._courier = Courier(
+            frontier.relay, self._ring.owners, spec.number, self._peers.post, self._clock
+        )
         pipeline = Pipeline(
             self._work, self._peers, self._outbox, frontier, self._first_with, self._clock
         )
@@ -153,6 +162,12 @@ class Shard:
         counts = self._frontier.discover(links, self._clock())
         self._leases.changed.set()
         return counts
+
+    async def post(self, mail: Sequence[Mail]) -> None:
+        """Takes errands for hosts of this shard, and answers to those of its own. Idempotent."""
+        await self._ready.wait()
+        self._frontier.relay.post(mail, self._clock())
+        self._leases.changed.set()
 
     async def first_with(self, contents: list[Content]) -> list[str | None]:
         """For each content: the URL that had it first, or `None` where that is this one. Idempotent."""

@@ -3,11 +3,12 @@
 A `Handle` is a batch that lies somewhere else (an object reference): a shard passes it on and never looks inside.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
+from crawler.frontier.errands import Mail
 from crawler.frontier.lease import Content, Delivery, Lease
 
 Handle = Any
@@ -84,6 +85,9 @@ class Peers(Protocol):
 
     async def first_with(self, shard: int, contents: list[Content]) -> list[str | None]:
         """Asks the owner of the digests for the URL that had each first, where that is another one."""
+
+    async def post(self, shard: int, mail: Sequence[Mail]) -> None:
+        """Delivers errands and what is told of them; raises `LostError`."""
 
     async def append(self, batch: int, rows: Handle) -> int:
         """Makes rows durable; returns the sequence number of the segment that holds them."""

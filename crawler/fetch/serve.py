@@ -15,7 +15,7 @@ from crawler.config import Config
 from crawler.fetch import columns, exchange
 from crawler.fetch.client import Client
 from crawler.fetch.columns import Row
-from crawler.fetch.visit import Done, Get, HostVisit, Robots, Wait
+from crawler.fetch.visit import Done, Get, HostVisit, Robots, Run, Wait
 from crawler.frontier.lease import Delivery, HostLease, HostReport, Lease
 from crawler.robots.product import product_token
 from crawler.url.admit import Admission
@@ -79,11 +79,14 @@ class _Service:
                 break
         self._outbox.report(visit.report())
 
-    async def _ask(self, visit: HostVisit, action: Get | Robots) -> None:
-        if isinstance(action, Robots):
+    async def _ask(self, visit: HostVisit, action: Get | Robots | Run) -> None:
+        if not isinstance(action, Get):
             self._outbox.robots_fetched += 1
             answer = await self._client.get(action.url, self._robots_limits)
-            visit.robots_answer(action.origin, answer)
+            if isinstance(action, Robots):
+                visit.robots_answer(action.origin, answer)
+            else:
+                visit.run_answer(answer)
             return
         leased = action.leased
         self._outbox.requests += 1

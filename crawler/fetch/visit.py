@@ -4,8 +4,9 @@ Pure: `now` comes in, actions go out. It must not know sockets, loops or other h
 
 ::
 
-    next(now) ─► Robots ─► robots_answer() ─┐     one action at a time: while an answer is
-        │  ────► Get ────► answered() ──────┤     outstanding, next() is not called
+    next(now) ─► Run ────► run_answer() ────┐     one action at a time: while an answer is
+        │  ────► Robots ─► robots_answer() ─┤     outstanding, next() is not called
+        │  ────► Get ────► answered() ──────┤
         │  ────► Wait ──── (sleep) ─────────┤
         ▼                                   │
        Done ◄───────────── next() ◄─────────┘     then report()
@@ -17,7 +18,11 @@ from typing import NamedTuple
 
 from crawler.config import Config
 from crawler.fetch.exchange import Answer
+from crawler.fetch.hearing import hear, incident
+from crawler.frontier.errands import onward
 from crawler.frontier.lease import (
+    Errand,
+    Heard,
     HostLease,
     HostReport,
     Incident,
@@ -26,8 +31,7 @@ from crawler.frontier.lease import (
     RobotsRecord,
 )
 from crawler.outcomes import Kind, retry
-from crawler.robots.answer import AFTER_LAST_REDIRECT, Verdict, judge
-from crawler.robots.rules import ALLOW_ALL, Rules, parse
+from crawler.robots.rules import Rules
 from crawler.url.keys import host_of, origin_of
 
 
@@ -35,6 +39,12 @@ class Robots(NamedTuple):
     """Ask for the robots.txt of `origin`, at `url`."""
 
     origin: str
+    url: str
+
+
+class Run(NamedTuple):
+    """Ask for the robots.txt of other origins, at `url`: an errand of the lease."""
+
     url: str
 
 
@@ -61,14 +71,15 @@ class Final(NamedTuple):
     answer: Answer
 
 
-Action = Robots | Get | Wait | Done
+Action = Run | Robots | Get | Wait | Done
 
 
 class HostVisit:
     """Every URL of the lease ends as exactly one of: final, to be tried again, unused.
 
     No request starts before `not_before`, nor sooner after the end of the last response than the
-    host's delay, nor after the deadline; robots.txt is a request like others.
+    host's delay, nor after the deadline; robots.txt is a request like others. Where it leads to another
+    host the visit ends: only that host's shard may ask there (`crawler.frontier.errands`).
     `rekey` gives the key of a URL, `None` if it is not one the crawl would take.
     """
 
@@ -86,17 +97,19 @@ class HostVisit:
         self._token = token
         self._rekey = rekey
         self._queue = deque(lease.urls)
+        self._errands = deque(lease.errands)
         self._rules = {
             record.origin: (Rules.unpack(record.rules), record.expires_at)
             for record in lease.robots
         }
-        self._hop = 0
-        self._hop_url: str | None = None
+        self._heading: Errand | None = None
         self._stopped = False
         self._finals: list[Final] = []
         self._retries: list[RetryLater] = []
         self._fetched: list[RobotsRecord] = []
         self._robots_failure: str | None = None
+        self._errand: Errand | None = None
+        self._heard: list[Heard] = []
         self._incident: Incident | None = None
         self._not_before: float | None = None
         self._successes = 0
@@ -105,6 +118,8 @@ class HostVisit:
 
     def next(self, now: float) -> Action:
         """What to do at `now`. URLs that robots.txt denies become final on the way, unasked."""
+        if self._errands and not self._stopped:
+            return self._when(now, Run(self._errands[0]))
         while self._queue and not self._stopped:
             leased = self._queue[0]
             if self._config.robots.obey:
@@ -120,25 +135,43 @@ class HostVisit:
 
     def robots_answer(self, origin: str, answer: Answer) -> None:
         """Take what came of a `Robots` action (RFC 9309 §2.3.1)."""
-        if (answer.ours or not self._hop) and self._unasked(answer):
+        if self._unasked(answer):
             return
         self._exchanged(answer)
         if answer.stale:
             return  # the connection had died before: ask again, when the host may be asked again
-        # One that was given up half-way says as little as one that never came.
-        verdict = judge(None if answer.kind is Kind.TOO_SLOW else answer.status)
-        if verdict is Verdict.REDIRECT:
-            if self._follow(answer):
-                return
-            verdict = AFTER_LAST_REDIRECT
-        hop, self._hop, self._hop_url = self._hop, 0, None
-        if verdict is not Verdict.UNREACHABLE:
-            self._rule(origin, verdict, answer)
-        elif answer.kind is Kind.BLOCKED_ADDRESS and not hop:
+        heading, self._heading = self._heading, None
+        url, hops = (heading.url, heading.hops) if heading else (f"{origin}/robots.txt", 0)
+        heard = hear(url, answer, self._token, self._config)
+        came = onward(origin, hops, heard, self._config.robots)
+        if isinstance(came, RobotsRecord):
+            self._successes += 1
+            self._rules[origin] = (Rules.unpack(came.rules), came.expires_at)
+            self._fetched.append(came)
+        elif isinstance(came, Errand):
+            self._go_on(came)
+        elif answer.kind is Kind.BLOCKED_ADDRESS and not hops:
             self._block(origin, answer)
         else:
             self._robots_failure = origin
-            self._stop(answer)
+            self._stop(came)
+
+    def run_answer(self, answer: Answer) -> None:
+        """Take what came of a `Run` action: the first errand of the lease."""
+        if self._unasked(answer):
+            while answer.nameless and self._errands:
+                url = self._errands.popleft()
+                self._heard.append(hear(url, answer, self._token, self._config))
+            return
+        self._exchanged(answer)
+        if answer.stale:
+            return  # the connection had died before: ask again, when the host may be asked again
+        heard = hear(self._errands.popleft(), answer, self._token, self._config)
+        self._heard.append(heard)
+        if heard.failure is None:
+            self._successes += 1
+        elif retry(answer.kind, answer.status).against_host:
+            self._stop(heard.failure)
 
     def answered(self, leased: LeasedUrl, answer: Answer) -> None:
         """Take what came of a `Get` action: the first URL of the queue."""
@@ -150,7 +183,7 @@ class HostVisit:
         self._queue.popleft()
         rule = retry(answer.kind, answer.status)
         if rule.against_host:
-            self._stop(answer)
+            self._stop(incident(answer, self._config))
         elif answer.status is not None:
             self._successes += 1
         if leased.attempt + 1 < rule.attempts:
@@ -180,24 +213,17 @@ class HostVisit:
             not_before=self._not_before,
             unused=tuple(leased.key for leased in self._queue),
             retries=tuple(self._retries),
+            errand=self._errand,
+            heard=tuple(self._heard),
         )
 
-    def _follow(self, answer: Answer) -> bool:
-        if answer.redirect_to is None or self._hop >= self._config.robots.max_redirects:
-            return False
-        self._hop += 1
-        self._hop_url = answer.redirect_to
-        return True
-
-    def _rule(self, origin: str, verdict: Verdict, answer: Answer) -> None:
-        rules = ALLOW_ALL  # "unavailable", or a redirect after the last that is followed
-        if verdict is Verdict.PARSE:
-            limit = self._config.robots.max_bytes
-            rules = parse(answer.body or b"", self._token, max_bytes=limit)
-        expires_at = answer.ended_at + self._config.robots.ttl
-        self._successes += 1
-        self._rules[origin] = (rules, expires_at)
-        self._fetched.append(RobotsRecord(origin, rules.pack(), expires_at))
+    def _go_on(self, errand: Errand) -> None:
+        """Follow a redirect of a robots.txt: on this host with the delay between, or from its own shard."""
+        if host_of(errand.url) == self._lease.host:
+            self._heading = errand
+        else:
+            self._errand = errand
+            self._stopped = True
 
     def _block(self, origin: str, answer: Answer) -> None:
         """The origin has no address that may be connected to: its URLs need not be tried."""
@@ -223,14 +249,8 @@ class HostVisit:
         return answer.nameless or answer.ours
 
     def _robots(self, origin: str, now: float) -> Action:
-        if self._hop_url is None:
-            return self._when(now, Robots(origin, f"{origin}/robots.txt"))
-        action = Robots(origin, self._hop_url)
-        if host_of(self._hop_url) == self._lease.host:
-            return self._when(now, action)
-        # Another host, asked at once: whether it may be asked now, only its own shard knows. It
-        # is one request per redirecting robots.txt and day, and robots.txt is public to ask for.
-        return action if now <= self._deadline else self._end()
+        heading = self._heading
+        return self._when(now, Robots(origin, heading.url if heading else f"{origin}/robots.txt"))
 
     def _known(self, origin: str, now: float) -> Rules | None:
         rules, expires_at = self._rules.get(origin, (None, 0.0))
@@ -258,11 +278,8 @@ class HostVisit:
         if answer.status is not None:
             self._response_seconds = answer.elapsed
 
-    def _stop(self, answer: Answer) -> None:
-        wait = answer.retry_after
-        if wait is not None:
-            wait = min(wait, self._config.politeness.retry_after_cap)
-        self._incident = Incident(answer.kind, answer.status, wait)
+    def _stop(self, incident: Incident) -> None:
+        self._incident = incident
         self._stopped = True
 
     def _end(self) -> Done:

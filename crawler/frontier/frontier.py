@@ -6,6 +6,7 @@ ends with each host in its place: lent, or scheduled, or among those given up, o
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ from crawler.frontier.origins import Origins, origin_of
 from crawler.frontier.places import Places
 from crawler.frontier.queues import Queues
 from crawler.frontier.records import Entry
+from crawler.frontier.relay import Relay
 from crawler.frontier.seen import Seen
 from crawler.frontier.settling import Settling
 from crawler.frontier.stats import FrontierStats
@@ -35,7 +37,8 @@ _EVER = float("inf")
 class Frontier:
     """A URL let in is queued, leased or settled, and never two of them; a host is in one lease at a time.
 
-    `shard` and `epoch` go into the leases; `fresh`: the directory was empty; `mark`: how much of the journal is in it.
+    `shard` and `epoch` go into the leases; `fresh`: the directory was empty; `mark`: how much of the journal is in it;
+    `relay`: what its hosts and those of other shards do for one another.
     """
 
     def __init__(self, path: Path, config: Config, *, rng: random.Random, now: float) -> None:
@@ -57,6 +60,7 @@ class Frontier:
         self._number = 0
         # A host may have been asked just before the last incarnation ended, which could not write it down.
         self._places = Places(self._hosts, self._rules, -_EVER if self.fresh else now)
+        self.relay = Relay(self._store, self._hosts, self._places, config, self._judge)
         self.shard = 0
 
     def __repr__(self) -> str:
@@ -78,9 +82,14 @@ class Frontier:
         return len(self._queues.leased)
 
     @property
+    def errands(self) -> int:
+        """Robots.txt to ask for on behalf of other hosts, and mail of theirs that is not sent."""
+        return self.relay.errands.pending
+
+    @property
     def idle(self) -> bool:
         """Nothing is left to do, and nothing is being done."""
-        return not (self.queued or self.due or self.leased)
+        return not (self.queued or self.due or self.leased or self.errands)
 
     @property
     def mark(self) -> int:
@@ -117,40 +126,52 @@ class Frontier:
         return counts
 
     def lease(self, now: float, *, deadline: float, max_hosts: int, max_urls: int) -> Lease | None:
-        """Lends ready hosts, with as many URLs of each as its delay allows until `deadline`; `None`: none is ready."""
+        """Lends ready hosts, with as many URLs of each as its delay allows until `deadline`; `None`: none is ready.
+
+        Hosts with errands come first; for these no URL need be allowed.
+        """
+        self.relay.expire(now)
         hosts: list[HostLease] = []
         room = max_urls
-        if max_hosts < 1 or max_urls < 1:
-            return None
-        for host, moment in self._places.draw(now, self._rng):
-            gap = politeness.delay(host.name, host.clock, self._rules)
-            most = politeness.allowance(deadline - now, gap, self._config.runtime.urls_per_host)
-            entries = self._queues.take(host, min(room, most), now)
-            if not entries:
-                self._places.put(host)
-                continue
-            self._places.lend(host)
-            hosts.append(self._host_lease(host, moment, entries, now))
-            room -= len(entries)
-            if room <= 0 or len(hosts) == max_hosts:
+        called, drawn = self.relay.called(now), self._places.draw(now, self._rng)
+        while len(hosts) < max_hosts:
+            ready = next(called, None) or (next(drawn, None) if room > 0 else None)
+            if ready is None:
                 break
+            lent = self._lend(*ready, room, deadline, now)
+            if lent is not None:
+                hosts.append(lent)
+                room -= len(lent.urls)
         if not hosts:
             return None
         self._number += 1
         return Lease(self._number, self.shard, self.epoch, deadline, tuple(hosts))
 
+    def _lend(
+        self, host: Host, moment: float, room: int, deadline: float, now: float
+    ) -> HostLease | None:
+        """Lends a drawn host, or puts it back where it belongs."""
+        gap = politeness.delay(host.name, host.clock, self._rules)
+        most = politeness.allowance(deadline - now, gap, self._config.runtime.urls_per_host)
+        errands = self.relay.errands.of(host.name, most) if host.called else ()
+        entries = [] if host.rests_until > now else self._queues.take(host, min(room, most), now)
+        if not (entries or errands):
+            self._places.put(host)
+            return None
+        self._places.lend(host)
+        lent = self._host_lease(host, moment, entries, now)
+        # Of an origin that is asked only for others the rules, and with them its crawl-delay, are not in the lease.
+        return replace(lent, errands=errands, delay=gap) if errands else lent
+
     def report(self, reports: Iterable[HostReport], now: float) -> None:
         """Takes hosts back. The owner drops reports of leases that it has declared lost (`release`)."""
         batch = self._store.batch()
         touched: set[Host] = set()
-        given_up = 0
         for report in reports:
             host = self._places.lent.get(report.host)
             if host is not None:
                 touched.add(host)
                 self._take_back(host, report, batch, now)
-                given_up += host.given_up is not None
-        self._meta.count(batch, {_GIVEN_UP: given_up} if given_up else {})
         self._store.write(batch)
         self._places.put_all(touched)
 
@@ -270,10 +291,17 @@ class Frontier:
             self._queues.postpone(
                 batch, retry.key, now + retry.wait * self._rules.retry_wait_factor
             )
+        self._judge(host, report, batch)
+        self.relay.reported(host, report, now)
+        self._end_loan(host, batch)
+
+    def _judge(self, host: Host, report: HostReport, batch: Batch) -> None:
+        """What a report says of its host; the caller saves the host."""
         crawl_delay = self._origins.save(batch, host, report.robots)
         host.clock = politeness.after(host.clock, report, crawl_delay, self._rules, self._rng)
-        host.given_up = politeness.verdict(host.clock, self._rules)
-        self._end_loan(host, batch)
+        before, host.given_up = host.given_up, politeness.verdict(host.clock, self._rules)
+        if before is None and host.given_up is not None:
+            self._meta.count(batch, {_GIVEN_UP: 1})
 
     def _end_loan(self, host: Host, batch: Batch) -> None:
         self._places.end_loan(host)

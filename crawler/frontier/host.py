@@ -12,12 +12,13 @@ class Host:
 
     `floor`: no unleased entry of the queue is before this key (the scan need not cross the tombstones of the eaten).
     `next_due`: no unleased waiting entry is due earlier. `lent`: a fetch task has it, so it is not in the schedule.
-    `stored`: it has a record.
+    `stored`: it has a record. `called`: it has errands to run for others. Before `rests_until` it is asked for nothing
+    else: it waits for an errand of its own.
     """
 
     __slots__ = (
-        "admitted", "clock", "due", "floor", "given_up", "leased", "lent", "name", "next_due", "prefix", "queued",
-        "site", "slot", "stored",
+        "admitted", "called", "clock", "due", "floor", "given_up", "leased", "lent", "name", "next_due", "prefix",
+        "queued", "rests_until", "site", "slot", "stored",
     )  # fmt: skip
 
     def __init__(self, slot: int, name: str, record: HostRecord) -> None:
@@ -26,7 +27,8 @@ class Host:
         self.prefix = host_prefix(slot, name)
         self.site, self.admitted, self.clock, self.given_up = record
         self.queued = self.due = self.leased = 0
-        self.lent = self.stored = False
+        self.lent = self.stored = self.called = False
+        self.rests_until = 0.0
         self.floor = self.end
         self.next_due = NEVER
 

@@ -33,12 +33,24 @@ class RobotsRecord(NamedTuple):
     expires_at: float
 
 
+class Errand(NamedTuple):
+    """The robots.txt of `origin`, to be had at `url` on another host, which only that host's shard may contact.
+
+    `hops`: redirects that led there, at least 1.
+    """
+
+    origin: str
+    url: str
+    hops: int
+
+
 @dataclass(frozen=True, slots=True)
 class HostLease:
     """One host, lent: nobody else contacts it until the shard has its final report.
 
     `not_before`: no request may start earlier. `delay`: seconds from the end of a response to the next request, before
-    robots' crawl-delay is considered. `robots` holds the unexpired records of the origins in `urls`.
+    robots' crawl-delay is considered. `robots` holds the unexpired records of the origins in `urls`. `errands`: wire
+    URLs at which other origins' robots.txt is to be had; they are asked first.
     """
 
     host: str
@@ -48,6 +60,7 @@ class HostLease:
     delay: float
     robots: tuple[RobotsRecord, ...]
     urls: tuple[LeasedUrl, ...]
+    errands: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +90,19 @@ class Incident(NamedTuple):
     retry_after: float | None
 
 
+class Heard(NamedTuple):
+    """What one request for a robots.txt brought: one of `rules` (packed), `moved_to` (a wire URL) and `failure`.
+
+    `ended_at`: when the answer had come.
+    """
+
+    url: str
+    ended_at: float
+    rules: bytes | None = None
+    moved_to: str | None = None
+    failure: Incident | None = None
+
+
 class RetryLater(NamedTuple):
     """A URL whose outcome is not final: it goes back to the queue with `attempt` + 1, after `wait` seconds."""
 
@@ -93,7 +119,8 @@ class HostReport(NamedTuple):
     the host was not contacted. `successes`: answers that count as the host being well. `robots`: records fetched
     during the lease. `robots_failure`: the origin whose robots.txt could not be had, if that stopped the host.
     `not_before`: the moment before which the host is not to be asked again, if something else than the host stopped it.
-    `unused`: keys that were not tried. `retries`: keys to try again later.
+    `unused`: keys that were not tried. `retries`: keys to try again later. `errand`: where the robots.txt must be had
+    for which the host waits from now on. `heard`: what came of the lease's errands; those not named were not run.
     """
 
     host: str
@@ -107,6 +134,8 @@ class HostReport(NamedTuple):
     not_before: float | None
     unused: tuple[int, ...]
     retries: tuple[RetryLater, ...]
+    errand: Errand | None = None
+    heard: tuple[Heard, ...] = ()
 
 
 class Content(NamedTuple):

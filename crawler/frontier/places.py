@@ -12,7 +12,7 @@ from crawler.outcomes import Kind
 
 
 class Places:
-    """A host with unleased entries is in one of `lent`, `schedule` and `given_up`; one without any is gone."""
+    """A host with unleased entries or errands is in one of `lent`, `schedule`, `given_up`; one with nothing is gone."""
 
     def __init__(self, hosts: Hosts, rules: Politeness, restarted: float) -> None:
         """`restarted`: hosts may have been asked until then by someone who could not write it down."""
@@ -33,6 +33,7 @@ class Places:
         return max(
             host.clock.moment,
             self._restarted + politeness.delay(host.name, host.clock, self._rules),
+            0.0 if host.called else host.rests_until,
         )
 
     def draw(self, now: float, rng: random.Random) -> Iterator[tuple[Host, float]]:
@@ -65,7 +66,7 @@ class Places:
         """Puts a host where it belongs after whatever happened to it."""
         if host.lent:
             return
-        if not (host.queued or host.due):
+        if not (host.queued or host.due or host.called):
             self.schedule.remove(host.name)
             self.given_up.pop(host.name, None)
             if not host.leased:
@@ -73,7 +74,7 @@ class Places:
         elif host.given_up is not None:
             self.schedule.remove(host.name)
             self.given_up[host.name] = host
-        elif host.queued:
+        elif host.queued or host.called:
             self.schedule.put(host.name, self.moment(host), host.priority)
         else:
             self.schedule.put(host.name, max(self.moment(host), host.next_due), 0)
@@ -94,9 +95,10 @@ class Places:
         """Asserts the invariant."""
         for host in self._hosts.known.values():
             places = host.name in self.lent, host.name in self.schedule, host.name in self.given_up
-            assert sum(places) == (host.lent or host.queued + host.due > 0), (host, places)
+            has_work = host.queued + host.due > 0 or host.called
+            assert sum(places) == (host.lent or has_work), (host, places)
             assert host.lent == places[0], host
             assert places[2] == (
                 host.given_up is not None and not host.lent and host.queued + host.due > 0
             ), host
-            assert host.lent or host.queued or host.due or host.leased, host
+            assert host.lent or has_work or host.leased, host

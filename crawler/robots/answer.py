@@ -24,8 +24,11 @@ _TABLE: tuple[tuple[range, Verdict], ...] = (
     (range(400, 500), Verdict.ALLOW_ALL),
 )
 
-# A redirect after the last one that is followed (§2.3.1.2).
+# A redirect after the last one that is followed (§2.3.1.2): the file is unavailable.
 AFTER_LAST_REDIRECT = Verdict.ALLOW_ALL
+
+# Longer than any real place of a robots.txt: redirects wait in memory, and a header may be long.
+MAX_TARGET = 4096
 
 
 def judge(status: int | None) -> Verdict:
@@ -39,3 +42,8 @@ def judge(status: int | None) -> Verdict:
             if status in statuses:
                 return verdict
     return Verdict.UNREACHABLE
+
+
+def follows(target: str | None, hops: int, max_redirects: int) -> bool:
+    """Whether a redirect to `target` (`None`: to no web page) is followed after `hops` others."""
+    return target is not None and hops < max_redirects and len(target) <= MAX_TARGET

@@ -139,6 +139,9 @@ class LocalPeers:
     async def first_with(self, shard, contents):
         return await self._crawl.shards[shard].first_with(contents)
 
+    async def post(self, shard, mail):
+        await self._crawl.shards[shard].post(mail)
+
     async def append(self, batch, rows):
         await self._crawl.may_append()
         sequence = await self._crawl.writers[self._number].append(self._epoch, batch, rows)

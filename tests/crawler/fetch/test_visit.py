@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from crawler.config import Config, Politeness, Robots, Scope
 from crawler.fetch.exchange import Answer
-from crawler.fetch.visit import Done, Get, HostVisit, Wait
+from crawler.fetch.visit import Done, Get, HostVisit, Run, Wait
 from crawler.fetch.visit import Robots as AskRobots
-from crawler.frontier.lease import HostLease, LeasedUrl, RobotsRecord
+from crawler.frontier.lease import Errand, Heard, HostLease, LeasedUrl, RobotsRecord
 from crawler.outcomes import Kind, retry
 from crawler.robots.rules import ALLOW_ALL, parse
 
@@ -21,8 +21,8 @@ def leased(key, url=None, attempt=0, hops=0):
     return LeasedUrl(key, url, 1, attempt, 2, hops, 5, None, "link")
 
 
-def host(*urls, robots=(ALLOWED,), delay=1.0, not_before=0.0):
-    return HostLease("a.example", "example", 7, not_before, delay, tuple(robots), urls)
+def host(*urls, robots=(ALLOWED,), delay=1.0, not_before=0.0, errands=()):
+    return HostLease("a.example", "example", 7, not_before, delay, tuple(robots), urls, errands)
 
 
 def visiting(lease, deadline=1000.0, config=None, rekey=lambda _: None):
@@ -190,22 +190,90 @@ def test_robots_redirects_keep_the_gap_on_the_host_and_are_bounded():
     assert visit.report().robots[0].rules == ALLOW_ALL.pack()
 
 
-def test_robots_elsewhere_are_asked_at_once_and_hold_for_the_origin():
+ELSEWHERE = "http://b.example/robots.txt"
+
+
+def test_robots_on_another_host_end_the_visit_with_an_errand():
     visit = visiting(host(leased(1), leased(2), robots=()))
     visit.next(0.0)
-    visit.robots_answer(ORIGIN, moved("http://b.example/robots.txt"))
-    assert visit.next(0.5) == AskRobots(ORIGIN, "http://b.example/robots.txt")
-    visit.robots_answer(ORIGIN, answer(at=0.5, body=b"User-agent: *\nDisallow: /1"))
-    assert visit.next(2.0) == Get(leased(2))
-    assert outcomes(visit) == [(1, Kind.ROBOTS_DENIED)]
+    visit.robots_answer(ORIGIN, moved(ELSEWHERE))
+    assert visit.next(100.0) == Done()
+    report = visit.report()
+    assert report.errand == Errand(ORIGIN, ELSEWHERE, 1)
+    assert (report.unused, report.robots, report.incident, report.free_at) == (
+        (1, 2),
+        (),
+        None,
+        1.5,
+    )
+    assert (report.robots_failure, report.successes) == (None, 0)
 
 
-def test_robots_elsewhere_are_not_asked_after_the_deadline():
-    visit = visiting(host(leased(1), robots=()), deadline=0.4)
+def test_an_errand_counts_the_redirects_before_it():
+    visit = visiting(host(leased(1), robots=(), delay=0.0))
+    for hop, target in enumerate([f"{ORIGIN}/r", "https://a.example/r", ELSEWHERE]):
+        visit.next(10.0 * hop)
+        visit.robots_answer(ORIGIN, moved(target, 10.0 * hop))
+    assert visit.report().errand == Errand(ORIGIN, ELSEWHERE, 3)
+
+
+def test_a_redirect_after_the_last_that_is_followed_is_no_errand():
+    config = Config(robots=Robots(max_redirects=1))
+    visit = visiting(host(leased(1), robots=(), delay=0.0), config=config)
+    for at, target in enumerate([f"{ORIGIN}/r", ELSEWHERE]):
+        visit.next(10.0 * at)
+        visit.robots_answer(ORIGIN, moved(target, 10.0 * at))
+    assert visit.next(20.0) == Get(leased(1))
+    assert visit.report().errand is None
+
+
+RUN = ("http://b.example/r", "http://a.example/robots.txt")
+
+
+def test_errands_come_first_with_the_hosts_delay_and_without_its_robots():
+    visit = visiting(host(leased(1), robots=(), delay=2.0, errands=RUN))
+    assert visit.next(0.0) == Run(RUN[0])
+    visit.run_answer(answer(body=b"User-agent: *\nDisallow: /x"))
+    assert visit.next(0.5) == Wait(2.5)
+    assert visit.next(2.5) == Run(RUN[1])
+    visit.run_answer(moved(ELSEWHERE, 2.5))
+    assert visit.next(5.0) == AskRobots(ORIGIN, f"{ORIGIN}/robots.txt")
+    report = visit.report()
+    rules = parse(b"User-agent: *\nDisallow: /x", "testbot").pack()
+    assert report.heard == (Heard(RUN[0], 0.5, rules), Heard(RUN[1], 3.0, moved_to=ELSEWHERE))
+    assert (report.successes, report.errand, report.robots) == (2, None, ())
+    assert report.unused == (1,)
+
+
+@pytest.mark.parametrize(
+    ("got", "stops"),
+    [
+        (answer(Kind.HTTP_ERROR, status=503, retry_after=1e9), True),
+        (failure(Kind.TIMEOUT), True),
+        (answer(Kind.HTTP_ERROR, status=500), False),
+        (failure(Kind.BLOCKED_ADDRESS), False),
+    ],
+)
+def test_a_failing_errand_is_told_and_counts_against_a_host_that_fails(got, stops):
+    visit = visiting(host(leased(1), delay=0.0, errands=RUN))
     visit.next(0.0)
-    visit.robots_answer(ORIGIN, moved("http://b.example/robots.txt"))
-    assert visit.next(0.5) == Done()
-    assert visit.report().unused == (1,)
+    visit.run_answer(got)
+    assert isinstance(visit.next(1.0), Done if stops else Run)
+    report = visit.report()
+    (heard,) = report.heard
+    assert heard.failure == (got.kind, got.status, got.retry_after and 3600.0)
+    assert report.incident == (heard.failure if stops else None)
+    assert (report.robots_failure, report.successes) == (None, 0)
+
+
+def test_errands_end_with_the_deadline_and_over_a_dead_connection_they_are_run_again():
+    visit = visiting(host(errands=RUN), deadline=2.0)
+    assert visit.next(0.0) == Run(RUN[0])
+    visit.run_answer(failure(Kind.PROTOCOL_ERROR, stale=True))
+    assert visit.next(1.5) == Run(RUN[0])
+    visit.run_answer(answer(Kind.HTTP_ERROR, 1.5, status=404))
+    assert visit.next(2.0) == Done()
+    assert [heard.url for heard in visit.report().heard] == [RUN[0]]
 
 
 def test_a_robots_redirect_to_nowhere_allows_all():
@@ -228,7 +296,7 @@ def test_a_refused_address_is_the_outcome_of_all_its_urls():
 def test_robots_redirected_to_a_refused_address_are_unreachable():
     visit = visiting(host(leased(1), robots=()))
     visit.next(0.0)
-    visit.robots_answer(ORIGIN, moved("http://b.example/robots.txt"))
+    visit.robots_answer(ORIGIN, moved("http://a.example:81/robots.txt"))
     visit.robots_answer(ORIGIN, failure(Kind.BLOCKED_ADDRESS))
     assert visit.report().robots_failure == ORIGIN
 
@@ -359,14 +427,16 @@ ANSWERS = st.one_of(
     not_before=st.floats(0, 20),
     deadline=st.floats(0, 40),
     late=st.lists(st.floats(0, 2), min_size=1),
+    errands=st.sampled_from([(), RUN]),
 )
 def test_every_visit_is_polite_and_accounts_for_every_url(
-    answers, count, attempts, known, delay, not_before, deadline, late
+    answers, count, attempts, known, delay, not_before, deadline, late, errands
 ):
     urls = [leased(key, attempt=attempts) for key in range(count)]
-    lease = host(*urls, robots=(ALLOWED,) if known else (), delay=delay, not_before=not_before)
+    rules = (ALLOWED,) if known else ()
+    lease = host(*urls, robots=rules, delay=delay, not_before=not_before, errands=errands)
     visit = visiting(lease, deadline, rekey=lambda url: 0 if url.endswith("same") else None)
-    now, free, asked_robots, ruled = 0.0, not_before, 0, known
+    now, free, ruled = 0.0, not_before, known
     for step in range(200):
         action = visit.next(now)
         if isinstance(action, Done):
@@ -375,15 +445,16 @@ def test_every_visit_is_polite_and_accounts_for_every_url(
             assert now < action.until <= deadline
             now = action.until + late[step % len(late)]
             continue
-        elsewhere = isinstance(action, AskRobots) and "b.example" in action.url
-        assert now <= deadline
-        assert now >= free or elsewhere
+        assert free <= now <= deadline
+        assert not isinstance(action, AskRobots) or action.url.startswith(ORIGIN)
         got = answers[step % len(answers)]
         got = got._replace(fetched_at=now, ended_at=now + got.elapsed)
         now = got.ended_at
         free = max(not_before, now + delay)
-        if isinstance(action, AskRobots):
-            asked_robots += 1
+        if isinstance(action, Run):
+            assert action.url == errands[len(visit.report().heard)]
+            visit.run_answer(got)
+        elif isinstance(action, AskRobots):
             visit.robots_answer(action.origin, got)
             ruled = ruled or bool(visit.report().robots)
         else:

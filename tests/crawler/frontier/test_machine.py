@@ -9,11 +9,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from crawler.frontier.errands import Told, patience
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.lease import Incident, RetryLater, RobotsRecord
+from crawler.frontier.lease import Errand, Heard, Incident, RetryLater, RobotsRecord
 from crawler.frontier.records import Live, unpack_url
 from crawler.outcomes import Kind
 from crawler.robots.rules import parse
+from crawler.url.keys import slot_of
 from tests.crawler.frontier.builders import config, link, links, report, row, settled
 
 HOSTS = ("a.example", "b.example", "c.example")
@@ -30,14 +32,17 @@ CONFIG = config(
 
 
 class FrontierMachine(RuleBasedStateMachine):
-    """`state`: key to "queued", "leased" or "settled". `lent`: host to its lease. `fetched`: leased and answered."""
+    """`state`: key to "queued", "leased" or "settled". `lent`: host to its lease. `fetched`: leased and answered.
+
+    `resting`: host to the errand that it waits for, and until when.
+    """
 
     def __init__(self):
         super().__init__()
         self.directory = tempfile.TemporaryDirectory()
         self.now = 1_000_000.0
         self.state, self.attempt, self.lent, self.fetched = {}, {}, {}, {}
-        self.last_end = {}
+        self.last_end, self.resting = {}, {}
         self.settled_rows = 0
         self.mark = 0
         self.open()
@@ -66,7 +71,13 @@ class FrontierMachine(RuleBasedStateMachine):
     )
     def discover(self, found):
         rows = [
-            link(host, HOSTS.index(host) * 100 + key, depth=depth, priority=priority)
+            link(
+                host,
+                HOSTS.index(host) * 100 + key,
+                slot=slot_of(host),
+                depth=depth,
+                priority=priority,
+            )
             for host, key, depth, priority in found
         ]
         counts = self.frontier.discover(links(*rows), self.now)
@@ -91,11 +102,18 @@ class FrontierMachine(RuleBasedStateMachine):
         if lease is None:
             return
         assert 1 <= len(lease.hosts) <= hosts
+        self.resting = {
+            host: (errand, until)
+            for host, (errand, until) in self.resting.items()
+            if until > self.now
+        }
         assert lease.size <= urls
         for host in lease.hosts:
             assert host.host not in self.lent
             assert host.not_before <= self.now
-            assert 1 <= len(host.urls) <= max(1, 1 + seconds / host.delay)
+            assert host.urls or host.errands
+            assert not host.urls or host.host not in self.resting
+            assert len(host.urls) <= max(1, 1 + seconds / host.delay)
             self.lent[host.host] = host
             self.hand_out(host)
 
@@ -108,7 +126,7 @@ class FrontierMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.lent)
     @rule(
         data=st.data(),
-        trouble=st.sampled_from(["", "", "incident", "robots", "retry_after", "retries"]),
+        trouble=st.sampled_from(["", "", "incident", "robots", "retry_after", "retries", "errand"]),
         rules=st.booleans(),
     )
     def serve(self, data, trouble, rules):
@@ -125,7 +143,8 @@ class FrontierMachine(RuleBasedStateMachine):
 
     def finish(self, host, tried, trouble, rules):
         start = max(self.now, host.not_before)
-        for _ in range(tried):
+        heard = tuple(Heard(url, start, moved_to="http://y.example/r") for url in host.errands)
+        for _ in range(tried + len(heard)):
             self.contact(host.host, start)
             start = self.last_end[host.host] + host.delay
         self.now = max(self.now, self.last_end.get(host.host, 0.0))
@@ -138,23 +157,56 @@ class FrontierMachine(RuleBasedStateMachine):
             self.attempt[failed.key] += 1
         waits = {"incident": None, "retry_after": 7.0}
         incident = Incident(Kind.HTTP_ERROR, 503, waits[trouble]) if trouble in waits else None
+        errand = None
+        if trouble == "errand" and host.urls:
+            errand = Errand(f"https://{host.host}", "http://far.example/r", 1)
         robots = (
             RobotsRecord(f"https://{host.host}", parse(b"", "raycrawl").pack(), self.now + 50.0),
         )
         end = report(
             host.host,
             self.last_end.get(host.host, self.now - host.delay) + host.delay,
-            ended_at=self.last_end[host.host] if tried else None,
+            ended_at=self.last_end[host.host] if tried or heard else None,
             successes=len(answered),
             robots=robots if rules else (),
             robots_failure=f"https://{host.host}" if trouble == "robots" else None,
             incident=incident,
             unused=tuple(unused),
             retries=tuple(retries),
+            errand=errand,
+            heard=heard,
         )
         self.frontier.report([end], self.now)
+        if errand:
+            self.resting[host.host] = errand, self.now + patience(CONFIG)
         self.state |= dict.fromkeys(unused, "queued")
         self.fetched |= {url.key: row(host, url, fetched_at=self.now) for url in answered}
+
+    @rule(name=st.sampled_from(HOSTS), again=st.booleans(), page=st.integers(1, 2))
+    def errand(self, name, again, page):
+        errand = Errand("http://x.example", f"https://{name}/{page}", 1)
+        self.frontier.relay.post([errand, errand] if again else [errand], self.now)
+
+    @precondition(lambda self: self.resting)
+    @rule(data=st.data(), end=st.sampled_from(["rules", "failure", "home", "unknown"]))
+    def tell(self, data, end):
+        name = data.draw(st.sampled_from(sorted(self.resting)))
+        errand, _ = self.resting[name]
+        heard = Heard(errand.url, self.now)
+        if end == "rules":
+            heard = heard._replace(rules=parse(b"", "raycrawl").pack())
+        elif end == "failure":
+            heard = heard._replace(failure=Incident(Kind.TIMEOUT, None, None))
+        elif end == "home":
+            heard = heard._replace(moved_to=f"https://{name}/r")
+        if end != "unknown":
+            del self.resting[name]
+        told = Told(errand._replace(hops=9) if end == "unknown" else errand, heard)
+        self.frontier.relay.post([told, told], self.now)
+        after = [one for one in self.frontier.relay.errands.outgoing() if isinstance(one, Errand)]
+        for one in after:
+            self.resting[name] = one, self.now + patience(CONFIG)
+            self.frontier.relay.post([one], self.now)
 
     @precondition(lambda self: self.fetched)
     @rule(data=st.data(), again=st.booleans())
@@ -210,7 +262,7 @@ class FrontierMachine(RuleBasedStateMachine):
             self.now = max(self.now, self.last_end[name])
         self.frontier.close()
         self.state |= {key: "queued" for key, state in self.state.items() if state == "leased"}
-        self.lent, self.fetched = {}, {}
+        self.lent, self.fetched, self.resting = {}, {}, {}
         self.open()
 
     @invariant()
@@ -220,7 +272,10 @@ class FrontierMachine(RuleBasedStateMachine):
                     ("queued", "leased", "settled")}  # fmt: skip
         assert set(self.frontier._queues.leased) == by_state["leased"]
         assert self.frontier.queued + self.frontier.due == len(by_state["queued"])
-        assert self.frontier.idle == (not by_state["queued"] and not by_state["leased"])
+        self.frontier.relay.errands.outgoing()
+        called = self.frontier.relay.errands.hosts
+        assert (self.frontier.errands > 0) == bool(called)
+        assert self.frontier.idle == (not (by_state["queued"] or by_state["leased"] or called))
         live, done = set(), set()
         for key, value in self.frontier._store.urls.scan(b""):
             number = int.from_bytes(key[-8:], "big", signed=True)
@@ -237,7 +292,8 @@ class FrontierMachine(RuleBasedStateMachine):
         free = {key for key, state in self.state.items() if state == "queued"}
         lent = {100 * HOSTS.index(name) for name in self.lent}
         waiting = {key for key in free if key // 100 * 100 not in lent}
-        assert (ready is None) == (not waiting)
+        called = set(self.frontier.relay.errands.hosts) - set(self.lent)
+        assert (ready is None) == (not waiting and not called)
 
 
 FrontierMachine.TestCase.settings = settings(
