@@ -63,11 +63,12 @@ class Courier:
         except LostError as error:
             log.warning("shard %d cannot be told of robots.txt elsewhere: %s", owner, error)
         finally:
-            del self._tasks[owner]
+            self._tasks.pop(owner, None)
 
     async def close(self) -> None:
         """Drops what is under way."""
         tasks = list(self._tasks.values())
+        self._tasks.clear()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
