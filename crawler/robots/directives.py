@@ -25,6 +25,9 @@ _EXPIRY = "unavailable_after"
 
 _SEPARATOR = re.compile("[,;]")
 
+# Characters of one tag or header that are read: every directive there is, many times over.
+_MAX_VALUE = 8192
+
 
 class Directives(NamedTuple):
     """`names`: everything that was said to us, sorted, once each; values as written.
@@ -79,7 +82,7 @@ def _said_in_header(value: str, audience: frozenset[str]) -> Iterator[str]:
 
 def _parts(content: str) -> Iterator[str]:
     """The directives in one value. A date may hold a comma of its own."""
-    pieces = [piece.strip() for piece in _SEPARATOR.split(content)]
+    pieces = [piece.strip() for piece in _SEPARATOR.split(content[:_MAX_VALUE])]
     pieces.reverse()
     while pieces:
         part = pieces.pop()

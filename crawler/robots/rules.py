@@ -39,11 +39,21 @@ class Rules:
     disallow: tuple[str, ...] = ()
     crawl_delay: float | None = None
     sitemaps: tuple[str, ...] = ()
-    _strict: Matcher = field(init=False, repr=False, compare=False)
-    _open: Matcher | None = field(init=False, repr=False, compare=False)
+    _strict: Matcher | None = field(init=False, repr=False, compare=False, default=None)
+    _open: Matcher | None = field(init=False, repr=False, compare=False, default=None)
 
-    def __post_init__(self) -> None:
-        """Compile the patterns; those with delimiters in a query see every query opened."""
+    def allows(self, url: str) -> bool:
+        """Whether `url`, absolute or a path and query, may be fetched; `/robots.txt` always may."""
+        # Compiled when they are first asked: whoever only keeps or sends rules never asks.
+        strict = self._strict or self._compile()
+        path = normalise(path_of(url))
+        best = strict.best(path)
+        if self._open is not None:
+            best = max(best, self._open.best(open_query(path)))
+        return best == NO_MATCH or best % 2 == 1
+
+    def _compile(self) -> Matcher:
+        """Sort the patterns; those with delimiters in a query see every query opened."""
         ranked = [(rank_of(pattern, allow=True), pattern) for pattern in self.allow]
         ranked += [(rank_of(pattern, allow=False), pattern) for pattern in self.disallow]
         strict, opened = [], []
@@ -52,16 +62,10 @@ class Rules:
                 opened.append((rank, open_query(pattern)))
             else:
                 strict.append((rank, pattern))
-        object.__setattr__(self, "_strict", Matcher(strict))
+        matcher = Matcher(strict)
+        object.__setattr__(self, "_strict", matcher)
         object.__setattr__(self, "_open", Matcher(opened) if opened else None)
-
-    def allows(self, url: str) -> bool:
-        """Whether `url`, absolute or a path and query, may be fetched; `/robots.txt` always may."""
-        path = normalise(path_of(url))
-        best = self._strict.best(path)
-        if self._open is not None:
-            best = max(best, self._open.best(open_query(path)))
-        return best == NO_MATCH or best % 2 == 1
+        return matcher
 
     def pack(self) -> bytes:
         """A compact form for keeping and sending; `unpack` gives the same rules back."""

@@ -32,13 +32,15 @@ _SPELLINGS: dict[Field, tuple[bytes, ...]] = {
 _FIELDS = {spelling: field for field, spellings in _SPELLINGS.items() for spelling in spellings}
 
 _BOM = b"\xef\xbb\xbf"
+_UTF16 = b"\xff\xfe", b"\xfe\xff"
 
 
 def read_fields(text: bytes, max_bytes: int) -> Iterator[tuple[Field, bytes]]:
     """The known lines in order, each with its value, stripped and without its comment.
 
     A text that reaches `max_bytes` is cut there, and the line that the cut halves is dropped:
-    half a path is another path. Lines end with CR, LF or both.
+    half a path is another path. Lines end with CR, LF or both. RFC 9309 wants UTF-8; what says that it is
+    UTF-16 is read all the same, for it forbids no less.
     """
     for line in _within(text, max_bytes).splitlines():
         content = line.partition(b"#")[0]
@@ -55,9 +57,12 @@ def read_fields(text: bytes, max_bytes: int) -> Iterator[tuple[Field, bytes]]:
 
 
 def _within(text: bytes, max_bytes: int) -> bytes:
-    if len(text) >= max_bytes:
-        end = max(text.rfind(b"\n", 0, max_bytes), text.rfind(b"\r", 0, max_bytes))
-        text = text[: end + 1]
+    cut = len(text) >= max_bytes
+    text = text[:max_bytes]
+    if text.startswith(_UTF16):
+        text = text.decode("utf-16", "replace").encode()
+    if cut:
+        text = text[: max(text.rfind(b"\n"), text.rfind(b"\r")) + 1]
     for size in (3, 2, 1):
         # Some editors leave half a byte order mark.
         if text.startswith(_BOM[:size]):

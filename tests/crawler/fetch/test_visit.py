@@ -106,6 +106,20 @@ def test_robots_are_asked_again_when_their_time_is_over():
     assert isinstance(visit.next(5.0), AskRobots)
 
 
+@pytest.mark.parametrize(
+    "got", [failure(Kind.TIMEOUT, 5.0), answer(Kind.HTTP_ERROR, 5.0, status=503)]
+)
+def test_rules_that_cannot_be_had_anew_are_not_used_longer(got):
+    stale = RobotsRecord(ORIGIN, ALLOW_ALL.pack(), 5.0)
+    visit = visiting(host(leased(1), leased(2), robots=(stale,), delay=0.0))
+    visit.answered(visit.next(4.9).leased, answer(at=4.9, took=0.1))
+    visit.next(5.0)
+    visit.robots_answer(ORIGIN, got)
+    assert visit.next(6.0) == Done()
+    report = visit.report()
+    assert (report.unused, report.robots_failure) == ((2,), ORIGIN)
+
+
 def test_each_origin_has_its_own_robots():
     secure = leased(2, "https://a.example/2")
     visit = visiting(host(leased(1), secure, delay=0.0))
@@ -427,16 +441,18 @@ ANSWERS = st.one_of(
     not_before=st.floats(0, 20),
     deadline=st.floats(0, 40),
     late=st.lists(st.floats(0, 2), min_size=1),
+    ttl=st.sampled_from([1.5, 86400.0]),
     errands=st.sampled_from([(), RUN]),
 )
 def test_every_visit_is_polite_and_accounts_for_every_url(
-    answers, count, attempts, known, delay, not_before, deadline, late, errands
+    answers, count, attempts, known, delay, not_before, deadline, late, ttl, errands
 ):
     urls = [leased(key, attempt=attempts) for key in range(count)]
-    rules = (ALLOWED,) if known else ()
+    rules, expires_at = (ALLOWED,) if known else (), ALLOWED.expires_at if known else 0.0
+    config = Config(robots=Robots(ttl=ttl))
     lease = host(*urls, robots=rules, delay=delay, not_before=not_before, errands=errands)
-    visit = visiting(lease, deadline, rekey=lambda url: 0 if url.endswith("same") else None)
-    now, free, ruled = 0.0, not_before, known
+    visit = visiting(lease, deadline, config, lambda url: 0 if url.endswith("same") else None)
+    now, free = 0.0, not_before
     for step in range(200):
         action = visit.next(now)
         if isinstance(action, Done):
@@ -456,9 +472,9 @@ def test_every_visit_is_polite_and_accounts_for_every_url(
             visit.run_answer(got)
         elif isinstance(action, AskRobots):
             visit.robots_answer(action.origin, got)
-            ruled = ruled or bool(visit.report().robots)
+            expires_at = max([expires_at, *(record.expires_at for record in visit.report().robots)])
         else:
-            assert ruled
+            assert now < expires_at
             visit.answered(action.leased, got)
     else:
         pytest.fail("the visit did not end")
@@ -467,5 +483,5 @@ def test_every_visit_is_polite_and_accounts_for_every_url(
     ended = final + list(report.unused) + [retried.key for retried in report.retries]
     assert sorted(ended) == list(range(count))
     assert report.free_at >= free
-    assert len(report.robots) <= 1
+    assert len(report.robots) <= 1 or ttl < 2
     assert (report.robots_failure is None) or report.incident

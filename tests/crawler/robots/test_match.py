@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.robots.match import NO_MATCH, Matcher, Wild, rank_of
+from crawler.robots.match import MAX_PARTS, NO_MATCH, Matcher, Wild, rank_of
 
 
 def naive(pattern, path):
@@ -83,3 +83,16 @@ def test_two_hundred_stars_through_the_matcher():
     matcher = Matcher([(1, pattern)])
     assert matcher.best("/" + "a" * 5000) == NO_MATCH
     assert matcher.best("/" + "a" * 5000 + "b") == 1
+
+
+def test_past_the_most_parts_a_disallow_ends_at_its_first_star_and_an_allow_is_left_out():
+    parts = [f"/x*{n}" for n in range(MAX_PARTS // 2)]
+    late = [
+        (rank_of("/y*z", allow=False), "/y*z"),
+        (rank_of("/x*allowed", allow=True), "/x*allowed"),
+    ]
+    matcher = Matcher([(rank_of(part, allow=False), part) for part in parts] + late)
+    assert matcher.best(f"/x{MAX_PARTS // 2 - 1}") >= rank_of("/x*1", allow=False)
+    assert matcher.best("/x-allowed") == NO_MATCH
+    assert matcher.best("/y") == rank_of("/y*z", allow=False)
+    assert matcher.best("/z") == NO_MATCH

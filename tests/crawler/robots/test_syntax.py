@@ -72,6 +72,17 @@ def test_a_broken_mark_spoils_its_line_only():
     assert fields(b"\xef\x11\xbfallow: /a\nallow: /b") == [(Field.ALLOW, b"/b")]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_read_where_a_mark_says_so(encoding):
+    text = "\ufeffallow: /a\r\ndisallow: /\u00e9\r\n".encode(encoding)
+    expected = [(Field.ALLOW, b"/a"), (Field.DISALLOW, "/\u00e9".encode())]
+    assert fields(text) == expected
+    assert fields(text + b"x") == expected
+    for limit in range(4, len(text)):
+        assert fields(text, limit) == expected[: (limit >= 22) + (limit >= len(text) - 2)]
+    assert fields(text[2:]) == []
+
+
 def test_a_nul_is_an_octet_like_others():
     assert fields(b"allow: /a\0b\n\0allow: /c") == [(Field.ALLOW, b"/a\0b")]
 
