@@ -110,7 +110,11 @@ class Politeness(Frozen):
 
 
 class Robots(Frozen):
-    """RFC 9309. Turning `obey` off is for your own servers."""
+    """RFC 9309. Turning `obey` off is for your own servers.
+
+    `timeout`, `max_bytes`: of one robots.txt. `ttl`: how long its rules are used; with one shorter than the delay
+    between two requests they are always too old, and nothing is fetched. `max_redirects`: also to other hosts.
+    """
 
     obey: bool = True
     timeout: Seconds = 20.0
