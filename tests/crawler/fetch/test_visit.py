@@ -280,6 +280,25 @@ def test_a_failing_errand_is_told_and_counts_against_a_host_that_fails(got, stop
     assert (report.robots_failure, report.successes) == (None, 0)
 
 
+def test_errands_to_a_name_that_is_none_fail_at_once_and_one_that_nobody_can_be_asked_for_stays():
+    visit = visiting(host(leased(1), robots=(), errands=RUN))
+    visit.next(0.0)
+    visit.run_answer(failure(Kind.DNS_ERROR, nameless=True))
+    assert visit.next(0.0) == Done()
+    assert outcomes(visit) == [(1, Kind.DNS_ERROR)]
+    report = visit.report()
+    assert [heard.url for heard in report.heard] == list(RUN)
+    assert {heard.failure.kind for heard in report.heard} == {Kind.DNS_ERROR}
+    assert (report.incident, report.ended_at, report.successes) == (None, None, 0)
+    visit = visiting(host(leased(1), robots=(), errands=RUN))
+    visit.next(0.0)
+    visit.run_answer(failure(Kind.DNS_ERROR, ours=True))
+    assert visit.next(100.0) == Done()
+    report = visit.report()
+    assert (report.heard, report.incident, report.not_before) == ((), None, 30.5)
+    assert report.unused == (1,)
+
+
 def test_errands_end_with_the_deadline_and_over_a_dead_connection_they_are_run_again():
     visit = visiting(host(errands=RUN), deadline=2.0)
     assert visit.next(0.0) == Run(RUN[0])
