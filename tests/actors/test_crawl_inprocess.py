@@ -329,7 +329,7 @@ async def test_a_failure_while_it_stops_is_not_lost(place, shards):
 
 async def test_a_broken_parser_ends_the_crawl(place, monkeypatch):
     async with place.crawl(1) as crawl:
-        monkeypatch.setattr("actors.tasks.parse", lambda *_: 1 / 0)
+        monkeypatch.setattr("actors.tasks.parse", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             await crawl.until_over()
 

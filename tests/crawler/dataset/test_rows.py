@@ -84,8 +84,8 @@ def test_a_page_becomes_a_row():
 
 
 def test_what_is_known_of_single_links_stands_beside_them(monkeypatch):
-    def read(raw, token, limits):
-        columns, found = reading.read(raw, token, limits)
+    def read(*arguments, **choice):
+        columns, found = reading.read(*arguments, **choice)
         last = len(found.urls) - 1
         return columns, found._replace(extras={last: Extra("de", START + 0.5, "daily", 0.25)})
 

@@ -120,9 +120,11 @@ def test_a_long_document_ends_early(apart):
 @pytest.mark.parametrize("tree", [b"/Kids[2 0 R 2 0 R]/Count 100", b"/Kids[]/Count 2000000000"])
 def test_pages_without_end(apart, tree):
     """A tree of pages that has itself as a branch, and one that counts more pages than there are."""
-    assert text_or_reason(
-        apart, document([b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages%s>>" % tree])
-    ) in ("", "PdfiumError: Failed to load document (PDFium: Data format error).")
+    body = document([b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages%s>>" % tree])
+    assert text_or_reason(apart, body).partition(" (")[0] in (
+        "",
+        "PdfiumError: Failed to load document",
+    )
 
 
 def test_much_text_is_cut(apart):
