@@ -59,9 +59,8 @@ def answer(request: Request) -> bytes:
 def main() -> None:
     """Answers until no more pages come or memory is short. Arguments: what a page may take (bytes), the parent."""
     memory, parent = map(int, sys.argv[1:])
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C is for the crawl; it ends this process when it is done
+    # Ctrl-C is for the crawl, which ends this process when it is done with it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _end_with(parent)
     begin = _size()
     _limit(begin + memory)

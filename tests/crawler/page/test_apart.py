@@ -151,6 +151,14 @@ def test_a_process_that_was_ended_between_two_pages_is_replaced(reader):
     assert healthy(reader)
 
 
+def test_a_process_without_pages_ends(reader, monkeypatch):
+    idle = "from crawler.page import child; child.IDLE_SECONDS = 0.1; child.main()"
+    monkeypatch.setattr(apart, "_PROGRAM", idle)
+    assert healthy(reader)
+    assert reader._process.wait(20) == 0
+    assert healthy(reader)
+
+
 def test_ctrl_c_is_not_for_it(reader):
     assert healthy(reader)
     pid = reader.pid
