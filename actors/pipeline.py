@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from actors.links import Outbox
-from actors.work import BrokenError, Facts, Handle, LostError, Part, Peers, Source, Work
+from actors.work import Facts, Handle, LostError, Peers, Source, Work
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.lease import Content
 from crawler.frontier.store import slot_of_digest
@@ -83,31 +83,21 @@ class Pipeline:
         """
         try:
             duplicates = await self._compare(contents)
-            return await self._part(batch, Part(0, len(contents)), duplicates)
+            return await self._parse(batch, duplicates)
         except LostError:
             self._losses += 1
             raise
 
-    async def _part(self, batch: Handle, part: Part, duplicates: dict[int, str]) -> Counter[str]:
-        """A part of a batch. Halves it where it takes the parser down, until the page that does is alone.
-
-        That one is written unparsed.
-        """
+    async def _parse(self, batch: Handle, duplicates: dict[int, str]) -> Counter[str]:
+        """The rest of the way, from the comparison on."""
         self._parses += 1
         number = self._parses
         self._unsent.add(number)
         arrived = min(self._unsent) - 1
         source = Source(self._frontier.shard, self._frontier.epoch, self._losses, number, arrived)
         try:
-            rows, facts = await self._work.parse(batch, part, duplicates, source)
+            rows, facts = await self._work.parse(batch, duplicates, source)
             counts = await self._outbox.send(facts.links)
-        except BrokenError as error:
-            if part.quarantine:
-                raise LostError(str(error)) from error
-            counters: Counter[str] = Counter()
-            for half in halves(part):
-                counters += await self._part(batch, half, duplicates)
-            return counters
         finally:
             # A batch that was lost must not hold up the others; `losses` tells the workers to forget it.
             self._unsent.discard(number)
@@ -143,12 +133,3 @@ class Pipeline:
             for row, first in zip(rows, firsts, strict=True)
             if first is not None
         }
-
-
-def halves(part: Part) -> list[Part]:
-    """Two halves of a part, or, of a single row, the part in quarantine."""
-    size = part.stop - part.start
-    if size <= 1:
-        return [part._replace(quarantine=True)]
-    middle = part.start + size // 2
-    return [part._replace(stop=middle), part._replace(start=middle)]

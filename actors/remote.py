@@ -1,4 +1,4 @@
-"""Every Ray call between the parts of a crawl. What Ray raises becomes `LostError` or `BrokenError` here."""
+"""Every Ray call between the parts of a crawl. What Ray raises becomes `LostError` here."""
 
 import asyncio
 import time
@@ -10,6 +10,7 @@ import ray
 from ray.exceptions import (
     NodeDiedError,
     ObjectLostError,
+    OutOfMemoryError,
     OwnerDiedError,
     RayError,
     TaskCancelledError,
@@ -19,7 +20,7 @@ from ray.exceptions import (
 from actors import tasks
 from actors.shard import Shard
 from actors.spec import ShardSpec
-from actors.work import BrokenError, Facts, Handle, LostError, Part, Source
+from actors.work import Facts, Handle, LostError, Source
 from actors.writer import Writer
 from crawler.frontier.errands import Mail
 from crawler.frontier.lease import Content, Delivery, Lease
@@ -29,8 +30,18 @@ SILENCE_SECONDS = 180.0
 # Batches that may lie between a fetch task and its shard.
 STREAM_WINDOW = 4
 
-_LOST = (NodeDiedError, ObjectLostError, OwnerDiedError, TaskCancelledError)
+# How often a parse task is tried again when its process or node dies. Ray itself tries again, without end and with
+# growing pauses, what it ended because memory was short: that passes, and the second try needs little.
+PARSE_RETRIES = 2
 
+_LOST = (
+    NodeDiedError,
+    ObjectLostError,
+    OutOfMemoryError,
+    OwnerDiedError,
+    TaskCancelledError,
+    WorkerCrashedError,
+)
 
 # A handle; Ray's own type says nothing of its methods.
 Actor = Any
@@ -60,8 +71,8 @@ class RayWork:
             num_returns="streaming",
             _generator_backpressure_num_objects=STREAM_WINDOW,
         )
-        self._parse: Any = ray.remote(tasks.parse).options(
-            num_cpus=plan.parse_cpus, max_retries=2, num_returns=2
+        self._parse: Any = ray.remote(parse).options(
+            num_cpus=plan.parse_cpus, max_retries=PARSE_RETRIES, num_returns=2
         )
 
     async def fetch(self, lease: Lease) -> AsyncIterator[tuple[Handle, Delivery]]:
@@ -84,20 +95,29 @@ class RayWork:
         return await asyncio.wait_for(anext(stream), silence)
 
     async def parse(
-        self, batch: Handle, part: Part, duplicates: Mapping[int, str], source: Source
+        self, batch: Handle, duplicates: Mapping[int, str], source: Source
     ) -> tuple[Handle, Facts]:
-        """Rows and facts of a part of a batch; see `Work.parse`."""
-        rows, facts = self._parse.remote(batch, self._run, self._packed, part, duplicates, source)
+        """Rows and facts of a batch; see `Work.parse`."""
+        rows, facts = self._parse.remote(batch, self._run, self._packed, duplicates, source)
         try:
             return rows, await facts
         except _LOST as error:
             raise LostError(_line(error)) from error
-        except WorkerCrashedError as error:
-            raise BrokenError(_line(error)) from error
 
     async def gave_up(self, batch: pa.RecordBatch) -> Handle:
         """Puts a batch where a parse task finds it."""
         return ray.put(batch)
+
+
+def parse(
+    batch: pa.RecordBatch, run: str, packed: Any, duplicates: Mapping[int, str], source: Source
+) -> tuple[pa.RecordBatch, Facts]:
+    """`tasks.parse` as a Ray task. Where the first try took its process with it, the others read every page apart.
+
+    Whatever it died of: Ray says how often a task was tried, not why again. The rows are the same, only slower.
+    """
+    tries: int = ray.get_runtime_context().worker.core_worker.get_current_task_attempt_number()
+    return tasks.parse(batch, run, packed, duplicates, source, apart=tries > 0)
 
 
 class RayPeers:

@@ -5,19 +5,23 @@ They know nothing of Ray: `actors.remote` makes tasks of them.
 
 import gc
 import pickle
+import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from actors.work import Facts, Part, Source
+from actors.alarm import cancel_alarm, set_alarm
+from actors.work import Facts, Source
 from crawler.config import Config
 from crawler.dataset.recent import Recent
 from crawler.dataset.rows import RowBuilder
 from crawler.fetch.stream import stream
 from crawler.frontier.lease import Delivery, Lease
+from crawler.page.apart import Apart
 from crawler.robots.product import product_token
 from crawler.url.admit import Admission
 
@@ -33,6 +37,7 @@ class _Kept(NamedTuple):
     config: Config
     builder: RowBuilder
     recent: Recent
+    apart: Apart
     lives: dict[int, tuple[int, int]]
 
 
@@ -47,10 +52,14 @@ def pack(config: Config, seeds: tuple[str, ...]) -> npt.NDArray[np.uint8]:
 def _keep(run: str, packed: npt.NDArray[np.uint8]) -> _Kept:
     global _kept  # noqa: PLW0603  one crawl at a time is served by a worker process
     if _kept is None or _kept.run != run:
+        if _kept is not None:
+            _kept.apart.close()
         config, admission = pickle.loads(packed.data)
         recent = Recent(RECENT_LINKS)
-        builder = RowBuilder(config, admission, product_token(config.user_agent), recent)
-        _kept = _Kept(run, config, builder, recent, {})
+        # What is read apart has bounds of its own: the alarm begins anew with each page.
+        apart = Apart(config.page, time.monotonic, partial(set_alarm, config.page.batch_seconds))
+        builder = RowBuilder(config, admission, product_token(config.user_agent), recent, apart)
+        _kept = _Kept(run, config, builder, recent, apart, {})
         # What was imported stays: the collector need not look at it again, nor often at what pages leave behind.
         gc.collect()
         gc.freeze()
@@ -72,20 +81,25 @@ def parse(
     batch: pa.RecordBatch,
     run: str,
     packed: npt.NDArray[np.uint8],
-    part: Part,
     duplicates: Mapping[int, str],
     source: Source,
+    *,
+    apart: bool,
 ) -> tuple[pa.RecordBatch, Facts]:
-    """The rows of a part of a batch, and what the shard needs to know of them; see `Work.parse`."""
+    """The rows of a batch, and what the shard needs to know of them; see `Work.parse`.
+
+    May end the process: by a reader that crashes, and after `page.batch_seconds` by one that hangs. With `apart`, which
+    is for the second try, only what is wrong with the machine can.
+    """
     kept = _keep(run, packed)
     life = (source.epoch, source.losses)
     if kept.lives.setdefault(source.shard, life) != life:
         kept.lives[source.shard] = life
         kept.recent.forget()
     kept.recent.begin(source.shard, source.batch, source.arrived)
-    fetched = batch.slice(part.start, part.stop - part.start)
-    firsts = {
-        row - part.start: url for row, url in duplicates.items() if part.start <= row < part.stop
-    }
-    parsed = kept.builder.build(fetched, firsts, quarantine=part.quarantine)
+    set_alarm(kept.config.page.batch_seconds)
+    try:
+        parsed = kept.builder.build(batch, duplicates, apart=apart)
+    finally:
+        cancel_alarm()
     return parsed.rows, Facts(parsed.settled, parsed.links, parsed.counters)

@@ -18,18 +18,6 @@ class LostError(Exception):
     """A task's input or its stream is gone (a worker or a node died): lease the URLs again."""
 
 
-class BrokenError(Exception):
-    """A task took its process down again and again: its input is to blame."""
-
-
-class Part(NamedTuple):
-    """Rows `start` to `stop` of a batch; `quarantine`: write them without looking inside."""
-
-    start: int
-    stop: int
-    quarantine: bool = False
-
-
 class Source(NamedTuple):
     """Whose batch it is and which; how many of the shard's batches, all in a row, have had their links acknowledged.
 
@@ -58,9 +46,9 @@ class Work(Protocol):
         """Serves a lease; raises `LostError` where the stream breaks off."""
 
     async def parse(
-        self, batch: Handle, part: Part, duplicates: Mapping[int, str], source: Source
+        self, batch: Handle, duplicates: Mapping[int, str], source: Source
     ) -> tuple[Handle, Facts]:
-        """Rows and facts of a part of a batch; raises `LostError`, `BrokenError`.
+        """Rows and facts of a batch; raises `LostError`. A page that takes its reader down or holds it has its row too.
 
         `duplicates`: rows of the batch whose content another URL had first, and that URL.
         """

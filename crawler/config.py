@@ -19,6 +19,7 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 
 from crawler.errors import ConfigError
@@ -133,7 +134,7 @@ class Fetch(Frozen):
     max_body: Annotated[int, Field(ge=1024)] = 10 * 1024 * 1024
     max_header: Annotated[int, Field(ge=4096)] = 64 * 1024
     types: tuple[str, ...] = ("text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml",
-                              "application/rss+xml", "application/atom+xml")  # fmt: skip
+                              "application/rss+xml", "application/atom+xml", "application/pdf")  # fmt: skip
     allow_private: bool = False
     allow_networks: tuple[Network, ...] = ()
     accept_language: str = "en,*;q=0.5"
@@ -197,11 +198,25 @@ class Frontier(Frozen):
 
 
 class Page(Frozen):
-    """What a page's row holds."""
+    """What a page's row holds, and what reading it may take.
+
+    A batch of pages that takes longer than `batch_seconds` is taken to hang. It is read again, apart: each page in
+    another process, which may take `apart_seconds` and `apart_memory` bytes for it. PDFs are always read apart.
+    """
 
     store_body: bool = True
     store_text: bool = True
     max_links: Count = 100_000
+    batch_seconds: Annotated[float, Field(gt=0, le=86400)] = 60.0
+    apart_seconds: Annotated[float, Field(gt=0, le=86400)] = 20.0
+    apart_memory: Annotated[int, Field(ge=64 * 1024 * 1024)] = 1024 * 1024 * 1024
+
+    @model_validator(mode="after")
+    def _hangs_are_longer(self) -> "Page":
+        if self.apart_seconds >= self.batch_seconds:
+            message = "apart_seconds must be less than batch_seconds"
+            raise ValueError(message)
+        return self
 
 
 class Dataset(Frozen):

@@ -6,6 +6,7 @@
     ├── ConfigError       an option or a configuration key is wrong
     ├── InputError        a seed or a seed file cannot be used
     ├── OutputError       the output belongs to another crawl, or cannot be written
+    ├── ApartError        no process can be started that reads pages apart
     ├── StateError        a shard's local state is damaged: delete it, it is rebuilt from the rows
     └── FencedError       a message or file of an older incarnation; the sender must stop
 """
@@ -25,6 +26,10 @@ class InputError(CrawlError):
 
 class OutputError(CrawlError):
     """The output belongs to another crawl, or cannot be written."""
+
+
+class ApartError(CrawlError):
+    """No process can be started that reads pages apart."""
 
 
 class StateError(CrawlError):

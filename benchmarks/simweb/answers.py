@@ -20,7 +20,7 @@ _REASONS = {
     308: "Permanent Redirect", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 410: "Gone",
     421: "Misdirected Request", 429: "Too Many Requests", 500: "Internal Server Error", 503: "Service Unavailable",
 }  # fmt: skip
-_MEDIA = {"png": "image/png", "pdf": "application/pdf", "zip": "application/zip"}
+_MEDIA = {"png": "image/png", "gif": "image/gif", "zip": "application/zip"}
 _FILE_BYTES = 2000
 
 

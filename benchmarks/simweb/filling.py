@@ -21,7 +21,7 @@ _TROUBLED = (77, 5, 3, 5, 4, 2, 2, 2)
 _CALM = (88, 4, 2, 3, 2, 0, 1, 0)
 _AREAS = tuple(Area)
 _AREA_WEIGHTS = (82, 4, 2, 3, 3, 2, 2, 2)
-_FILES = ("png", "pdf", "zip")
+_FILES = ("png", "gif", "zip")
 
 
 class Filling:

@@ -8,9 +8,11 @@ from crawler.config import Page as Limits
 from crawler.dataset.selection import relation
 from crawler.dedup.digest import text_digest
 from crawler.dedup.simhash import simhash
+from crawler.errors import ApartError
 from crawler.outcomes import Kind
-from crawler.page.facts import Extra
-from crawler.page.page import read_page
+from crawler.page.apart import Apart, ReaderError
+from crawler.page.facts import Extra, Page
+from crawler.page.page import read_page, reads_apart
 from crawler.robots.directives import read_directives
 
 # An error's text is for a reader; it is not a dump.
@@ -63,22 +65,38 @@ def essence(content_type: str | None) -> str | None:
     return content_type and (content_type.partition(";")[0].strip().lower() or None)
 
 
-def read(raw: RawPage, token: str, limits: Limits) -> tuple[Columns, Outlinks]:
-    """The facts of a page. A page that breaks its reader is `parse_failed` and has no links; nothing is raised."""
+def read(
+    raw: RawPage, token: str, limits: Limits, elsewhere: Apart | None, *, apart: bool
+) -> tuple[Columns, Outlinks]:
+    """The facts of a page. A page that breaks its reader is `parse_failed` and has no links.
+
+    `elsewhere`: where pages of some types, or with `apart` of every type, are read; without it, all are read here.
+    Raises `ApartError`, which is no page's fault.
+    """
     try:
-        return _read(raw, token, limits)
+        page = _page(raw, limits, elsewhere, apart=apart)
+        return _said(page, raw, token, limits)
+    except ApartError:
+        raise
+    except ReaderError as error:
+        return _unread(raw, str(error))
     except Exception as error:  # noqa: BLE001  one page's reader must not harm the others
-        text = f"{type(error).__name__}: {error}"[:_LONGEST_ERROR]
-        return unread(raw, text), Outlinks([], [], [], nofollow=False, unresolved={})
+        return _unread(raw, f"{type(error).__name__}: {error}")
 
 
-def unread(raw: RawPage, error: str) -> Columns:
-    """The row of a page that cannot be read."""
-    return Columns(Kind.PARSE_FAILED.value, essence(raw.content_type), error)
+def _page(raw: RawPage, limits: Limits, elsewhere: Apart | None, *, apart: bool) -> Page:
+    reading = read_page
+    if elsewhere is not None and (apart or reads_apart(raw.body, raw.content_type)):
+        reading = elsewhere.read_page
+    return reading(raw.body, raw.content_type, raw.url, limits.max_links)
 
 
-def _read(raw: RawPage, token: str, limits: Limits) -> tuple[Columns, Outlinks]:
-    page = read_page(raw.body, raw.content_type, raw.url, limits.max_links)
+def _unread(raw: RawPage, error: str) -> tuple[Columns, Outlinks]:
+    failed = Columns(Kind.PARSE_FAILED.value, essence(raw.content_type), error[:_LONGEST_ERROR])
+    return failed, Outlinks([], [], [], nofollow=False, unresolved={})
+
+
+def _said(page: Page, raw: RawPage, token: str, limits: Limits) -> tuple[Columns, Outlinks]:
     # By the time of the fetch, not of the reading: reading the same bytes again gives the same row.
     said = read_directives(page.meta_robots, raw.robots, token, raw.fetched_at)
     folded = page.text.casefold()

@@ -12,16 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from crawler.config import Config
-from crawler.dataset.reading import Columns, Outlinks, RawPage, essence, read, unread
+from crawler.dataset.reading import Columns, Outlinks, RawPage, essence, read
 from crawler.dataset.recent import Recent
 from crawler.dataset.schema import OUTLINKS, ROWS
 from crawler.dataset.selection import LinkColumns, Selector, Source
 from crawler.dataset.settled import settled_of, totals_of
 from crawler.outcomes import Kind
+from crawler.page.apart import Apart
 from crawler.page.facts import Extra
 from crawler.url.admit import Admission
-
-_CRASHED = "its reader took the process down"
 
 
 class Parsed(NamedTuple):
@@ -41,10 +40,17 @@ class RowBuilder:
     """Makes rows. A row follows from its outcome, the configuration and the seeds, whatever else is in its batch."""
 
     def __init__(
-        self, config: Config, admission: Admission, token: str, recent: Recent | None = None
+        self,
+        config: Config,
+        admission: Admission,
+        token: str,
+        recent: Recent | None = None,
+        elsewhere: Apart | None = None,
     ) -> None:
+        """`elsewhere`: where pages are read that are not to be read here; without it, all are read here."""
         self._page = config.page
         self._token = token
+        self._elsewhere = elsewhere
         self._selector = Selector(admission, config, recent)
 
     def build(
@@ -52,14 +58,14 @@ class RowBuilder:
         fetched: pa.RecordBatch,
         duplicates: Mapping[int, str] = MappingProxyType({}),
         *,
-        quarantine: bool = False,
+        apart: bool = False,
     ) -> Parsed:
         """Rows (ROWS), what a frontier needs of them (SETTLED), and their links (LINKS), of outcomes (FETCHED).
 
-        `duplicates`: rows whose content another URL had first, and that URL. `quarantine`: pages are not read but kept
-        as `parse_failed`, because reading them took a process down.
+        `duplicates`: rows whose content another URL had first, and that URL. `apart`: every page is read
+        elsewhere, which gives the same rows.
         """
-        columns, outlinks = self._read(fetched, quarantine=quarantine)
+        columns, outlinks = self._read(fetched, apart=apart)
         into = LinkColumns()
         errors = self._select(fetched, outlinks, duplicates, into)
         facts: dict[str, Sequence[Any]] = (
@@ -74,7 +80,7 @@ class RowBuilder:
         return Parsed(rows, settled, into.batch(), dict(into.counts))
 
     def _read(
-        self, fetched: pa.RecordBatch, *, quarantine: bool
+        self, fetched: pa.RecordBatch, *, apart: bool
     ) -> tuple[list[Columns], list[Outlinks | None]]:
         columns, outlinks = list[Columns](), list[Outlinks | None]()
         robots = _robots_headers(fetched)
@@ -86,11 +92,7 @@ class RowBuilder:
             if kind == Kind.FETCHED:
                 body = bodies[row].as_py() or b""
                 raw = RawPage(url, body, content_type, robots.get(row, []), moments[row])
-                if quarantine:
-                    columns.append(unread(raw, _CRASHED))
-                    outlinks.append(None)
-                    continue
-                values, found = read(raw, self._token, self._page)
+                values, found = read(raw, self._token, self._page, self._elsewhere, apart=apart)
                 columns.append(values)
                 outlinks.append(found if values.kind == Kind.FETCHED else None)
             else:

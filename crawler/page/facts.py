@@ -58,6 +58,19 @@ class Page:
     unresolved: dict[str, int] = field(default_factory=dict)
 
 
+class Body(NamedTuple):
+    """A body as it was served, its type and where it comes from. At most `max_links` links are taken from it.
+
+    `content_type`: the header. `media`: the type that was found.
+    """
+
+    data: bytes
+    content_type: str | None
+    media: str
+    url: str
+    max_links: int
+
+
 class Source(NamedTuple):
     """A decoded body and where it comes from. At most `max_links` links are taken from it."""
 
@@ -68,4 +81,8 @@ class Source(NamedTuple):
     max_links: int
 
 
-Reader = Callable[[Source], Page]
+class Reader(NamedTuple):
+    """How bodies of one type are read. `apart`: only in a process of its own (`crawler.page.apart`)."""
+
+    read: Callable[[Body], Page]
+    apart: bool = False

@@ -21,7 +21,7 @@ from actors.shard import Shard
 from actors.sowing import parcels
 from actors.spec import ShardSpec
 from actors.watch import Ending, Watch, total
-from actors.work import BrokenError, LostError
+from actors.work import LostError
 from actors.writer import Writer
 from crawler.dataset import manifest
 from crawler.dataset.output import Output
@@ -40,7 +40,8 @@ _runs = count()
 class Faults:
     """What goes wrong.
 
-    `lose_streams`, `lose_batches`: so many of the first ones. `poison`: parsers that meet this URL crash.
+    `lose_streams`, `lose_batches`: so many of the first ones. `poison`: parsers that meet this URL
+    crash.
     `silent_after`: from so many rows on appends are durable, but nobody is told of it. `full_after`: from so many rows
     on the disk is full, which is told when the crawl is being stopped.
     """
@@ -98,17 +99,16 @@ class LocalWork:
             serving.cancel()
             await asyncio.gather(serving, return_exceptions=True)
 
-    async def parse(self, batch, part, duplicates, source):
+    async def parse(self, batch, duplicates, source):
         await asyncio.sleep(0)
         if self._faults.due("lose_batches"):
             message = "the batch is gone"
             raise LostError(message)
-        urls = batch.column("url").to_pylist()[part.start : part.stop]
-        if self._faults.poison in urls and not part.quarantine:
+        # A first try that would take this process down is not made.
+        crashed = self._faults.poison in batch.column("url").to_pylist()
+        if crashed:
             self._faults.happened["crash"] += 1
-            message = "the parser crashed"
-            raise BrokenError(message)
-        return tasks.parse(batch, self._run, self._packed, part, duplicates, source)
+        return tasks.parse(batch, self._run, self._packed, duplicates, source, apart=crashed)
 
     async def gave_up(self, batch):
         return batch
@@ -268,6 +268,8 @@ class LocalCrawl:
         for task in tasks_:
             task.cancel()
         await asyncio.gather(*tasks_, return_exceptions=True)
+        if tasks._kept is not None:
+            tasks._kept.apart.close()
         for shard in self.shards:
             await shard.close()
 

@@ -122,12 +122,12 @@ class Scripted:
                 raise step
             yield [url for host in lease.hosts for url in host.urls if url.key in step.keys], step
 
-    async def parse(self, batch, part, duplicates, source):
+    async def parse(self, batch, duplicates, source):
         if self.lose_batches:
             self.lose_batches -= 1
             message = "gone"
             raise LostError(message)
-        rows = settled(*(row(url) for url in batch[part.start : part.stop]))
+        rows = settled(*(row(url) for url in batch))
         counters = Counter(f"rows.{kind}" for kind in rows["kind"].to_pylist())
         return rows, Facts(rows, links(), counters)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.pipeline import Marks, Pipeline, halves
-from actors.work import BrokenError, LostError, Part
+from actors.pipeline import Marks, Pipeline
+from actors.work import LostError, Source
 
 
 def test_marks_follow_the_newest_segment_when_nothing_is_open():
@@ -48,28 +48,23 @@ def test_the_mark_is_below_every_unsettled_segment(data):
         assert all(marks.mark < landed for _, landed in unsettled if landed)
 
 
-def test_halving_ends_with_one_page_in_quarantine():
-    parts, alone = [Part(0, 5)], []
-    while parts:
-        part = parts.pop()
-        for half in halves(part):
-            (alone if half.quarantine else parts).append(half)
-    assert sorted(alone) == [Part(row, row + 1, quarantine=True) for row in range(5)]
+async def test_a_lost_batch_makes_the_workers_forget_its_links():
+    class Losing:
+        sources = ()
 
+        async def parse(self, batch, duplicates, source):
+            self.sources += (source,)
+            message = "the node is gone"
+            raise LostError(message)
 
-async def test_a_page_that_crashes_even_unread_is_lost():
-    class Crashing:
-        parts = ()
-
-        async def parse(self, batch, part, duplicates, source):
-            self.parts += (part,)
-            message = "crashed"
-            raise BrokenError(message)
-
-    work = Crashing()
+    work = Losing()
     frontier = SimpleNamespace(shard=0, epoch=1, mark=3)
     pipeline = Pipeline(work, None, None, frontier, None, None)
-    with pytest.raises(LostError, match="crashed"):
-        await pipeline.push(None, [None, None])
-    assert work.parts == (Part(0, 2), Part(0, 1), Part(0, 1, quarantine=True))
+    for _ in range(2):
+        with pytest.raises(LostError, match="gone"):
+            await pipeline.push(None, [None, None])
+    assert work.sources == (
+        Source(shard=0, epoch=1, losses=0, batch=1, arrived=0),
+        Source(shard=0, epoch=1, losses=1, batch=2, arrived=1),
+    )
     assert repr(pipeline) == "<Pipeline 0 batches, settled up to segment 3>"

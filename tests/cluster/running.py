@@ -147,6 +147,22 @@ def crawl_of(
     return Command(folder, folder / "out", arguments)
 
 
+@contextmanager
+def served(root: Path | str, start: str, log: Path | None = None) -> Iterator[str]:
+    """A directory on loopback while the block runs; gives the URL of its start page. `log`: written at the end."""
+    words = ["--root", str(root), "--index", start, "--child", *([f"--log={log}"] if log else [])]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.simweb.tree", *words], cwd=ROOT, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert child.stdout
+    try:
+        yield json.loads(child.stdout.readline())["seeds"][0]
+    finally:
+        child.terminate()
+        child.communicate()
+
+
 def faults(web: RunningWeb, command: Command, delay: float) -> list[str]:
     """What is wrong with a finished crawl, a line each, by its rows and by the server's log; none for a right one."""
     rows = command.rows("url", "kind", "url_key").to_pylist()

@@ -2,15 +2,13 @@
 
 import gzip
 import json
-import subprocess
-import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.cluster.running import ROOT, Command
+from tests.cluster.running import Command, served
 from tests.shared import need
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(240)]
@@ -33,21 +31,6 @@ delay = 0
 """
 
 
-@contextmanager
-def served(site):
-    """A package's documentation on loopback while the block runs; gives the URL of its start page."""
-    words = ["--root", site["docroot"], "--index", site["start"], "--child"]
-    child = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.simweb.tree", *words], cwd=ROOT, stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )  # fmt: skip
-    try:
-        yield json.loads(child.stdout.readline())["seeds"][0]
-    finally:
-        child.terminate()
-        child.communicate()
-
-
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory):
     """One crawl of all the packages that are there: package → the paths of its pages. They differ in their ports."""
@@ -55,7 +38,7 @@ def crawled(tmp_path_factory):
     (folder / "crawl.toml").write_text(CONFIG)
     with ExitStack() as stack:
         seeds = {
-            name: stack.enter_context(served(site))
+            name: stack.enter_context(served(site["docroot"], site["start"]))
             for name, site in SITES.items()
             if Path(site["docroot"]).is_dir()
         }

@@ -102,3 +102,8 @@ def test_a_key_below_a_value_that_is_no_table(toml):
 def test_it_survives_its_own_text():
     config = Config.model_validate({"scope": {"include": ["/a"]}, "politeness": {"delay": 2}})
     assert Config.model_validate_json(config.model_dump_json()) == config
+
+
+def test_a_page_read_apart_has_less_time_than_a_batch():
+    with pytest.raises(ConfigError, match="page: apart_seconds must be less than batch_seconds"):
+        load(None, {"page.batch_seconds": 20.0})

@@ -1,4 +1,6 @@
 import hashlib
+import time
+from contextlib import closing
 from hashlib import sha256
 
 import pytest
@@ -12,8 +14,10 @@ from crawler.dataset.rows import RowBuilder
 from crawler.dataset.schema import ROWS
 from crawler.dedup.digest import text_digest
 from crawler.dedup.simhash import simhash
+from crawler.errors import ApartError
 from crawler.frontier.links import LINKS, SETTLED
 from crawler.outcomes import Kind
+from crawler.page.apart import Apart
 from crawler.page.facts import Extra
 from crawler.url.admit import Admission
 from crawler.url.keys import slot_of, url_key
@@ -80,8 +84,8 @@ def test_a_page_becomes_a_row():
 
 
 def test_what_is_known_of_single_links_stands_beside_them(monkeypatch):
-    def read(raw, token, limits):
-        columns, found = reading.read(raw, token, limits)
+    def read(*arguments, **choice):
+        columns, found = reading.read(*arguments, **choice)
         last = len(found.urls) - 1
         return columns, found._replace(extras={last: Extra("de", START + 0.5, "daily", 0.25)})
 
@@ -189,15 +193,45 @@ def test_the_links_of_a_duplicate_are_neither_sent_nor_remembered():
     assert len(parsed.rows["outlinks"][1]) == 2
 
 
-def test_pages_in_quarantine_are_kept_unread():
-    outcomes = fetched([outcome(URL, body=BODY), outcome(URL, kind="timeout", body=None)])
-    parsed = builder().build(outcomes, quarantine=True)
-    first, second = parsed.rows.to_pylist()
-    assert (first["kind"], first["body"], first["outlinks"]) == ("parse_failed", BODY, None)
-    assert first["error"] == "its reader took the process down"
-    assert first["content_digest"] == sha256(BODY).digest()
-    assert (second["kind"], second["error"]) == ("timeout", None)
-    assert parsed.links.num_rows == 0
+@pytest.mark.slow
+def test_rows_are_the_same_when_pages_are_read_apart():
+    outcomes = fetched(
+        [
+            outcome(URL, body=BODY),
+            outcome("https://example.org/1", body=page("<a href=/a hreflang=de>&#xD800;")),
+            outcome("https://example.org/2", body=b"words", content_type="text/plain"),
+            outcome("https://example.org/3", body=b"\x89PNG", content_type="image/png"),
+            outcome("https://example.org/4", kind="timeout", body=None),
+        ]
+    )
+    with closing(Apart(config().page, time.monotonic)) as elsewhere:
+        rows = RowBuilder(Config(), Admission(Config(), SEEDS), "raycrawl", elsewhere=elsewhere)
+        here, apart = rows.build(outcomes), rows.build(outcomes, apart=True)
+        assert here == builder().build(outcomes) == apart
+        assert apart.rows["kind"].to_pylist() == ["fetched"] * 4 + ["timeout"]
+
+
+@pytest.mark.slow
+def test_some_types_are_always_read_apart():
+    outcomes = [outcome(URL, body=b"%PDF-1.7", content_type="application/pdf"), outcome(URL)]
+    with closing(Apart(config().page, time.monotonic)) as elsewhere:
+        rows = RowBuilder(Config(), Admission(Config(), SEEDS), "raycrawl", elsewhere=elsewhere)
+        rows.build(fetched(outcomes[1:]))
+        assert elsewhere.pid is None
+        first, second = rows.build(fetched(outcomes)).rows.to_pylist()
+        assert elsewhere.pid is not None
+    assert (first["kind"], second["kind"]) == ("parse_failed", "fetched")
+    assert (first["body"], first["content_type"]) == (b"%PDF-1.7", "application/pdf")
+    assert "Data format error" in first["error"]
+
+
+def test_that_nothing_can_be_read_apart_is_no_row(monkeypatch):
+    monkeypatch.setattr("crawler.page.apart._PROGRAM", "raise SystemExit(7)")
+    monkeypatch.setattr(reading, "reads_apart", lambda *_: True)
+    with closing(Apart(config().page, time.monotonic)) as elsewhere:
+        rows = RowBuilder(Config(), Admission(Config(), SEEDS), "raycrawl", elsewhere=elsewhere)
+        with pytest.raises(ApartError):
+            rows.build(fetched([outcome(URL, body=BODY)]))
 
 
 def test_the_size_of_a_body_is_that_of_what_was_kept():
@@ -276,10 +310,10 @@ def test_headers_speak_to_robots_too():
 
 
 def test_a_type_without_a_reader_is_a_row_without_text():
-    row = only(built(outcome(URL, body=b"%PDF-1.7", content_type="application/pdf")))
+    row = only(built(outcome(URL, body=b"PK\3\4", content_type="application/zip")))
     assert (row["kind"], row["content_type"], row["text"], row["outlinks"]) == (
         "fetched",
-        "application/pdf",
+        "application/zip",
         "",
         [],
     )

@@ -52,7 +52,8 @@ def test_a_status_has_a_kind_and_only_a_page_is_read(status, kind):
         ("; charset=utf-8", True),
         ("image/png", False),
         ("text/htmlx", False),
-        ("application/pdf", False),
+        ("application/pdf", True),
+        ("application/zip", False),
     ],
 )
 def test_a_media_type_outside_the_list_is_excluded_unread(content_type, wanted):

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.page.page import READERS, read_page
+from crawler.config import Fetch
+from crawler.page.page import READERS, read_page, reads_apart
 
 URL = "http://h.test/"
 
@@ -14,13 +15,23 @@ def test_the_type_chooses_the_reader():
     assert read_page(body, "text/html", URL, 10).title == "t"
     assert read_page(body, None, URL, 10).content_type == "text/html"
     assert read_page(body, "text/plain", URL, 10).text == body.decode()
-    assert set(READERS) == {"text/html", "application/xhtml+xml", "text/plain"}
+
+
+def test_what_has_a_reader_is_fetched():
+    assert set(READERS) == {"text/html", "application/xhtml+xml", "text/plain", "application/pdf"}
+    assert READERS.keys() <= set(Fetch().types)
+
+
+def test_which_types_are_read_apart():
+    assert reads_apart(b"", "application/pdf; x=y")
+    assert reads_apart(b"%PDF-1.4", "application/octet-stream")
+    assert not reads_apart(b"%PDF-1.4", "text/html")
 
 
 def test_a_type_without_a_reader_has_no_text_and_no_links():
-    page = read_page(b"%PDF-1.7 <a href=x>", "application/pdf", URL, 10)
+    page = read_page(b"PK\3\4 <a href=x>", "application/zip", URL, 10)
     assert (page.content_type, page.charset, page.text, len(page.links)) == (
-        "application/pdf",
+        "application/zip",
         None,
         "",
         0,
