@@ -230,25 +230,41 @@ async def web(redirects):
             return
 
 
+async def lend(url, urls, errands, client, config):
+    """The rows and the one report of a lease of a URL's host."""
+    host = host_of(url)
+    lent = HostLease(host, host, 1, 0, 0, (), urls, errands)
+    rows, reports = [], []
+
+    async def emit(batch, delivery):
+        rows.extend(batch.to_pylist() if batch is not None else [])
+        reports.extend(delivery.reports)
+
+    lease = Lease(1, 0, 1, time.time() + 20, (lent,))
+    await serve(lease, client, config, clock=time.time, emit=emit)
+    (report,) = reports
+    return rows, report
+
+
 async def crawl(url, client, config):
-    """How a URL ends, and what it redirects to, as a crawl would take it: each hop with its host's robots.txt first."""
+    """How a URL ends, and what it redirects to, as a crawl would take it: each hop with its host's robots.txt first.
+
+    A robots.txt that has moved to another host is asked for there.
+    """
     ends = []
     while url is not None:
         wire = resolve(url, "https://public.test/")
         if wire is None:
             ends.append(NO_URL)
             break
-        host = host_of(wire)
         leased = LeasedUrl(1, wire, 1, 0, 0, 0, 0, None, "seed")
-        lease = Lease(1, 0, 1, time.time() + 20, (HostLease(host, host, 1, 0, 0, (), (leased,)),))
-        rows, reports = [], []
-
-        async def emit(batch, delivery, rows=rows, reports=reports):
-            rows += batch.to_pylist() if batch is not None else []
-            reports += delivery.reports
-
-        await serve(lease, client, config, clock=time.time, emit=emit)
-        ends.append(rows[0]["kind"] if rows else NO_ROBOTS if reports[0].robots_failure else "?")
+        rows, report = await lend(wire, (leased,), (), client, config)
+        failed = report.robots_failure is not None
+        if report.errand is not None:
+            moved = report.errand.url
+            _, elsewhere = await lend(moved, (), (moved,), client, config)
+            failed = elsewhere.heard[0].failure is not None
+        ends.append(rows[0]["kind"] if rows else NO_ROBOTS if failed else "?")
         url = rows[0]["redirect_to"] if rows else None
     return ", ".join(ends)
 
