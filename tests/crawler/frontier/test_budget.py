@@ -16,7 +16,7 @@ def store(tmp_path):
 
 
 def host(name="a.example", site="example"):
-    return Host(7, name, HostRecord(site, 0, Clock(), None))
+    return Host(7, name, HostRecord(site, 0, 0, Clock(), None))
 
 
 def save(ledger, store):

@@ -63,7 +63,7 @@ def test_a_link_becomes_a_lease_with_all_that_was_known_of_it(opened):
         ),
         NOW,
     )
-    assert counts == {"new": 2, "known": 0, "budget_host": 0, "budget_site": 0}
+    assert counts == {"new": 2, "known": 0, "budget_host": 0, "budget_site": 0, "sitemap_limit": 0}
     given = lease(frontier)
     assert (given.number, given.shard, given.epoch, given.deadline) == (1, 4, 9, NOW + 20)
     hosts = {host.host: host for host in given.hosts}
@@ -414,12 +414,14 @@ def test_budgets_refuse_links_and_give_back_what_was_no_page(opened):
         "known": 0,
         "budget_host": 1,
         "budget_site": 2,
+        "sitemap_limit": 0,
     }
     assert frontier.discover(links(found[5]), NOW) == {
         "new": 0,
         "known": 0,
         "budget_host": 0,
         "budget_site": 1,
+        "sitemap_limit": 0,
     }
     frontier.check()
     given = lease(frontier)
