@@ -79,3 +79,12 @@ def pages(first: int, count: int, words: int = 5) -> pa.RecordBatch:
 def page(*links: str, head: str = "") -> bytes:
     """The HTML of a page with these tags."""
     return f"<html><head>{head}</head><body>{' '.join(links)}</body></html>".encode()
+
+
+def listing(root: str, urls: Iterable[str]) -> bytes:
+    """A sitemap (`urlset`), an index (`sitemapindex`), a feed (`rss`), or a document that is none of them."""
+    entry, field = {"sitemapindex": ("sitemap", "loc"), "rss": ("item", "link")}.get(
+        root, ("url", "loc")
+    )
+    entries = "".join(f"<{entry}><{field}>{url}</{field}></{entry}>" for url in urls)
+    return f"<{root}>{entries}</{root}>".encode()

@@ -20,13 +20,16 @@ from crawler.errors import OutputError
 from crawler.frontier.store import slot_of_digest
 from crawler.url.admit import Admission
 from crawler.url.keys import slot_of
-from tests.crawler.dataset.samples import START, fetched, outcome, page, pages
+from crawler.url.sitemaps import FILES
+from tests.crawler.dataset.samples import PLAIN, START, fetched, listing, outcome, page, pages
 
 SYNC = Dataset(sync=False)
 SEEDS = ("https://example.org/", "https://example.net/")
 CONFIG = Config()
 ADMISSION = Admission(CONFIG, SEEDS)
-SELECTOR = Selector(ADMISSION, CONFIG)
+# Of rows whose links are all in them: where sitemaps are not looked for.
+SELECTOR = Selector(ADMISSION, PLAIN)
+EAGER = Selector(ADMISSION, CONFIG)
 
 TAGS = st.sampled_from([
     "<a href='/a'>a</a>", "<a href='/a'>again</a>", "<a href='/b?x=1&utm_source=y' rel='nofollow'>b</a>",
@@ -59,9 +62,28 @@ OTHERS = st.builds(
     PLACES,
     st.sampled_from(["timeout", "http_error"]),
 )
-OUTCOMES = st.lists(st.one_of(PAGES, PAGES, REDIRECTS, OTHERS), min_size=1, max_size=8)
+LISTED = st.lists(st.sampled_from([
+    "https://example.org/a", "https://example.org/a", "https://www.example.org/b", "https://example.net/c",
+    "https://elsewhere.example/d", "https://example.org/maps/1.xml", "mailto:x@example.org", "http://[",
+]), max_size=6)  # fmt: skip
+SITEMAPS = st.builds(
+    lambda url, via, found_on, root, listed, named, status: outcome(
+        url, found_via=via, found_on=found_on, content_type="text/xml", depth=2,
+        body=listing(root, listed) if status == 200 else None,
+        kind="fetched" if status == 200 else "redirect" if status == 301 else "http_error", http_status=status,
+        redirect_to="https://example.org/maps/2.xml" if status == 301 else None,
+        sitemaps=named if url.endswith("/sitemap.xml") else None,
+    ),
+    st.sampled_from(["https://example.org/sitemap.xml", "https://example.net/sitemap.xml",
+                     "https://example.org/maps/0.xml", "https://elsewhere.example/maps/0.xml"]),
+    st.sampled_from([*sorted(FILES), "link", "seed"]), st.sampled_from([None, "https://example.net/sitemap.xml"]),
+    st.sampled_from(["urlset", "sitemapindex", "rss", "html"]), LISTED, LISTED, st.sampled_from([200, 200, 301, 404]),
+)  # fmt: skip
+OUTCOMES = st.lists(
+    st.one_of(PAGES, PAGES, REDIRECTS, OTHERS, SITEMAPS, SITEMAPS), min_size=1, max_size=8
+)
 # Links of a page that are no URLs are in no row, so a replay cannot count them.
-UNKEPT = {"links.not_http", "links.invalid_url", "links.link_limit"}
+UNKEPT = {"links.not_http", "links.invalid_url", "links.link_limit", "links.no_location"}
 
 
 def rows_of(batches):
@@ -92,7 +114,7 @@ def test_the_rows_give_what_the_parse_path_gave(batches, data):
             counters.update(parsed.counters)
             settled.append(parsed.settled)
         journal.close(START)
-        found = list(replay(output, SELECTOR))
+        found = list(replay(output, EAGER))
 
     assert rows_of(part.settled for part in found) == rows_of(settled)
     # Hops beyond the second are not kept in rows; everything else is.
@@ -155,9 +177,9 @@ def test_shards_that_replay_the_same_rows_add_up(outcomes, owned):
         rows = RowBuilder(CONFIG, ADMISSION, "raycrawl").build(fetched(outcomes)).rows
         journal.append(1, 1, rows, START)
         journal.close(START)
-        (whole,) = replay(output, SELECTOR)
+        (whole,) = replay(output, EAGER)
         shards = (mine, frozenset(places) - mine)
-        halves = [next(replay(output, SELECTOR, slots=shard)) for shard in shards]
+        halves = [next(replay(output, EAGER, slots=shard)) for shard in shards]
     for column in ("settled", "links"):
         together = rows_of(getattr(half, column) for half in halves)
         assert sorted(map(repr, together)) == sorted(map(repr, getattr(whole, column).to_pylist()))

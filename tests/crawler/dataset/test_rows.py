@@ -17,7 +17,16 @@ from crawler.outcomes import Kind
 from crawler.page.facts import Extra
 from crawler.url.admit import Admission
 from crawler.url.keys import slot_of, url_key
-from tests.crawler.dataset.samples import SEEDS, START, builder, built, fetched, outcome, page
+from tests.crawler.dataset.samples import (
+    PLAIN,
+    SEEDS,
+    START,
+    builder,
+    built,
+    fetched,
+    outcome,
+    page,
+)
 
 URL = "https://example.org/here"
 BODY = page(
@@ -37,7 +46,7 @@ def only(parsed):
 
 
 def config(**page):
-    return Config.model_validate({"page": page})
+    return Config.model_validate({"page": page, "sitemaps": {"discover": False}})
 
 
 def test_a_page_becomes_a_row():
@@ -170,7 +179,7 @@ def test_the_links_of_a_duplicate_are_neither_sent_nor_remembered():
     outcomes = (
         outcome(f"https://example.org/{n}", body=page(*tags, f"<a href=/{n}>")) for n in range(3)
     )
-    rows = RowBuilder(Config(), Admission(Config(), SEEDS), "raycrawl", recent)
+    rows = RowBuilder(PLAIN, Admission(PLAIN, SEEDS), "raycrawl", recent)
     parsed = rows.build(fetched(outcomes), {1: first})
     assert parsed.rows["duplicate_of"].to_pylist() == [None, first, None]
     assert [url[-1] for url in parsed.links["url"].to_pylist()] == ["a", "0", "2"]

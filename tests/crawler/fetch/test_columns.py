@@ -37,7 +37,7 @@ def test_a_row_has_every_column_of_the_contract():
         "ip": "127.0.0.1", "content_type": "text/html", "etag": '"e"', "last_modified": "then",
         "wire_bytes": 4, "truncated": True,
         "headers": [{"name": "Server", "value": "x"}, {"name": "X-A", "value": "b"}],
-        "body": b"body", "content_digest": sha256(b"body").digest(), "error": None,
+        "body": b"body", "content_digest": sha256(b"body").digest(), "error": None, "sitemaps": None,
     }  # fmt: skip
 
 
