@@ -166,9 +166,9 @@ def test_only_the_wanted_slots(output):
 
 @pytest.mark.slow
 @settings(deadline=None)
-@given(OUTCOMES, st.lists(st.booleans(), min_size=2, max_size=2))
+@given(OUTCOMES, st.lists(st.booleans(), min_size=3, max_size=3))
 def test_shards_that_replay_the_same_rows_add_up(outcomes, owned):
-    places = [slot_of("example.org"), slot_of("example.net")]
+    places = [slot_of(site) for site in ("example.org", "example.net", "elsewhere.example")]
     mine = frozenset(slot for slot, own in zip(places, owned, strict=True) if own)
     with tempfile.TemporaryDirectory() as folder:
         output = Output.open(folder)
