@@ -34,7 +34,10 @@ incidents_before_giving_up = 3
 
 
 def config_toml(overrides: Mapping[str, str], delay: float, *, sitemaps: bool) -> str:
-    """The text of a crawler's configuration file. `delay`: seconds between two requests of a host; `sitemaps`: look for them."""
+    """The text of a crawler's configuration file.
+
+    `delay`: seconds between two requests of a host; `sitemaps`: whether to look for them.
+    """
     # A JSON string is a TOML basic string.
     names = "".join(
         f"{json.dumps(name)} = {json.dumps(address)}\n" for name, address in overrides.items()

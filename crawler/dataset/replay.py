@@ -99,7 +99,7 @@ def _read(output: Output, entry: Entry) -> Iterator[pa.RecordBatch]:
 
 def _rows_at_once(group: pq.RowGroupMetaData) -> int:
     columns = (group.column(number) for number in range(group.num_columns))
-    size = sum(
+    size: int = sum(
         column.total_uncompressed_size
         for column in columns
         if column.path_in_schema == "outlinks.list.element.url"
