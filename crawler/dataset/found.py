@@ -42,9 +42,10 @@ class LinkColumns:
     """The links of many rows on their way into one batch, and the count of everything found.
 
     Invariant: `counts[FOUND]` is the number of links here plus the counts of all reasons.
+    `probed`: the origins whose sitemap is among the links, and from which depth.
     """
 
-    __slots__ = ("_found_at", "_links", "_priorities", "_vias", "counts")
+    __slots__ = ("_found_at", "_links", "_priorities", "_vias", "counts", "probed")
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -53,6 +54,7 @@ class LinkColumns:
         self._priorities: list[int] = []
         self._vias: list[str] = []
         self._found_at: list[_Place] = []
+        self.probed: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self._links)

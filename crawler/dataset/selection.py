@@ -55,6 +55,7 @@ def _endorsed(rel: str) -> bool:
 
 
 _FORWARDED = counter(Dropped.FORWARDED)
+_NEVER = 1 << 31
 
 
 class Given(NamedTuple):
@@ -161,18 +162,26 @@ class Selector:
 
     def _probe(self, source: Source, into: LinkColumns) -> None:
         """Where an origin answers, its sitemap is looked for: one more link of the row, at the row's own depth."""
-        if sitemaps.is_probe(source.url):
-            return
-        probe, depth, recent = sitemaps.probe_of(source.url), source.depth, self._recent
-        into.counts[FOUND] += 1
-        if recent is not None and recent.holds(probe, depth):
+        url, depth, recent = source.url, source.depth, self._recent
+        origin = url[: url.index("/", 8)]
+        if recent is not None and into.probed.get(origin, _NEVER) <= depth:
+            # Nearly all rows end here: another one of this batch has given the link.
+            into.counts[FOUND] += 1
             into.counts[_FORWARDED] += 1
             return
+        probe = sitemaps.probe_of(url)
+        if probe == url:
+            return
+        into.counts[FOUND] += 1
         admitted = self._admission.admit_sitemap(probe, depth)
         if isinstance(admitted, Reason):
             into.count(admitted, 1)
             return
+        into.probed[origin] = depth
         if recent is not None:
+            if recent.holds(probe, depth):
+                into.count(Dropped.FORWARDED, 1)
+                return
             recent.note(probe, depth)
         since = len(into)
         into.add(admitted, self._admission.priority(probe, depth, sitemaps.PROBE), sitemaps.PROBE)
