@@ -50,7 +50,7 @@ def peak_mib():
 
 
 async def test_a_tree_of_indexes_is_bounded_by_files_and_each_file_by_itself(tmp_path):
-    tree, most = Tree(), 5
+    tree, most = Tree(), 3
     config = Config.model_validate({
         "fetch": {"allow_private": True}, "politeness": {"delay": 0}, "sitemaps": {"max_files": most},
         "budget": {"pages_per_host": 20}, "page": {"store_body": False}, "dataset": {"sync": False},
