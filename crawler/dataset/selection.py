@@ -163,6 +163,8 @@ class Selector:
     def _probe(self, source: Source, into: LinkColumns) -> None:
         """Where an origin answers, its sitemap is looked for: one more link of the row, at the row's own depth."""
         url, depth, recent = source.url, source.depth, self._recent
+        if sitemaps.is_probe(url):
+            return
         origin = url[: url.index("/", 8)]
         if recent is not None and into.probed.get(origin, _NEVER) <= depth:
             # Nearly all rows end here: another one of this batch has given the link.
@@ -170,8 +172,6 @@ class Selector:
             into.counts[_FORWARDED] += 1
             return
         probe = sitemaps.probe_of(url)
-        if probe == url:
-            return
         into.counts[FOUND] += 1
         admitted = self._admission.admit_sitemap(probe, depth)
         if isinstance(admitted, Reason):
