@@ -35,9 +35,9 @@ _COLUMNS = [
     *COLUMNS, *_FOR_LINKS, "body_bytes", "outlinks.list.element.url", "outlinks.list.element.rel",
 ]  # fmt: skip
 
-# Rows taken at once: 300 links each are some 50 MB. Fewer where rows are sitemaps of 50,000 links.
+# Rows and links taken at once, on an average of their row group: some 50 MB. A sitemap has 50,000 links.
 _ROWS = 512
-_LINK_BYTES = 16 * 1024 * 1024
+_LINKS = 200_000
 
 
 class Replayed(NamedTuple):
@@ -99,13 +99,13 @@ def _read(output: Output, entry: Entry) -> Iterator[pa.RecordBatch]:
 
 def _rows_at_once(group: pq.RowGroupMetaData) -> int:
     columns = (group.column(number) for number in range(group.num_columns))
-    size: int = sum(
-        column.total_uncompressed_size
+    links: int = sum(
+        column.num_values
         for column in columns
         if column.path_in_schema == "outlinks.list.element.url"
     )
     rows: int = group.num_rows
-    return max(1, min(_ROWS, _LINK_BYTES * rows // max(1, size)))
+    return max(1, min(_ROWS, _LINKS * rows // max(1, links)))
 
 
 def _replayed(

@@ -286,3 +286,31 @@ def test_contents_are_the_bodies_that_a_row_was_the_first_to_have(tmp_path):
     mine = frozenset({slot_of_digest(digests[1])})
     (part,) = replay(output, SELECTOR, slots=mine)
     assert [one.digest for one in part.contents] == [digests[1]]
+
+
+def one_segment(folder, outcomes):
+    output = Output.open(str(folder))
+    journal = Journal(output, 0, SYNC)
+    journal.open(1, 0.0)
+    rows = RowBuilder(CONFIG, ADMISSION, "raycrawl").build(fetched(outcomes)).rows
+    journal.append(1, 1, rows, START)
+    journal.close(START)
+    return output
+
+
+def test_what_lies_where_a_sitemap_is_looked_for_is_nobodys_original(tmp_path):
+    urls = ["https://example.org/sitemap.xml", "https://example.org/home"]
+    output = one_segment(tmp_path, [outcome(url) for url in urls])
+    (part,) = replay(output, EAGER)
+    assert [content.url for content in part.contents] == urls[1:]
+    (part,) = replay(output, SELECTOR)
+    assert len(part.contents) == 2
+
+
+def test_rows_with_many_links_come_few_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_LINKS", 200)
+    listed = listing("urlset", ["https://example.org/a"] * 100)
+    urls = [f"https://example.org/maps/{n}.xml" for n in range(8)]
+    outcomes = [outcome(url, body=listed, found_via="index") for url in urls]
+    parts = [part.rows for part in replay(one_segment(tmp_path, outcomes), EAGER)]
+    assert parts == [2, 2, 2, 2]

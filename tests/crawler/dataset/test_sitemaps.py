@@ -169,3 +169,12 @@ def test_each_origin_of_the_scope_is_looked_at_once_a_worker():
 
 def test_without_discovery_nothing_is_looked_for():
     assert builder().build(fetched([outcome(ROOT)])).links.num_rows == 0
+
+
+def test_duplicates_among_sitemaps_are_read():
+    config = Config()
+    made = RowBuilder(config, Admission(config, SEEDS), "raycrawl")
+    body = listing("urlset", [f"{ROOT}a"])
+    parsed = made.build(fetched([outcome(MAP, body=body, found_via="index")]), {0: PROBE})
+    assert f"{ROOT}a" in parsed.links["url"].to_pylist()
+    assert parsed.rows["duplicate_of"].to_pylist() == [PROBE]
