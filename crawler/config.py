@@ -140,6 +140,20 @@ class Fetch(Frozen):
     accept_language: str = "en,*;q=0.5"
 
 
+class Sitemaps(Frozen):
+    """Sitemaps and feeds as sources of links.
+
+    `discover`: of every origin that answers, `/sitemap.xml` and what its robots.txt names are read (sitemaps among the
+    seeds always are). `max_bytes`, `max_urls`: of one sitemap, unpacked; what the protocol allows. `max_files`: of one
+    host; further ones are dropped as `sitemap_limit`.
+    """
+
+    discover: bool = True
+    max_bytes: Annotated[int, Field(ge=1024)] = 50 * 1024 * 1024
+    max_urls: Count = 50_000
+    max_files: Count = 1000
+
+
 class Dns(Frozen):
     """Names to addresses. `overrides` (a name, exactly: an address or several) answers before any server is asked.
 
@@ -180,7 +194,10 @@ class Budget(Frozen):
 
 
 class Priority(Frozen):
-    """Lower is sooner (0..255): depth * `depth_step`, less the boosts, less the bonus of the first matching pattern."""
+    """Lower is sooner (0..255): depth * `depth_step`, less the boosts, less the bonus of the first matching pattern.
+
+    `sitemap_boost` is for sitemaps and for what they list.
+    """
 
     depth_step: Annotated[int, Field(ge=0, le=255)] = 16
     seed_boost: Annotated[int, Field(ge=0, le=255)] = 64
@@ -257,6 +274,7 @@ class Config(Frozen):
     politeness: Politeness = Politeness()
     robots: Robots = Robots()
     fetch: Fetch = Fetch()
+    sitemaps: Sitemaps = Sitemaps()
     dns: Dns = Dns()
     budget: Budget = Budget()
     priority: Priority = Priority()

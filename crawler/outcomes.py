@@ -11,6 +11,7 @@ class Kind(StrEnum):
     """How one URL ended. The names are the values of the dataset's `kind` column."""
 
     FETCHED = "fetched"
+    SITEMAP = "sitemap"
     NOT_MODIFIED = "not_modified"
     REDIRECT = "redirect"
     HTTP_ERROR = "http_error"
@@ -45,6 +46,7 @@ FINAL = Retry(1, 0.0, against_host=False)
 
 RETRIES: dict[Kind, Retry] = {
     Kind.FETCHED: FINAL,
+    Kind.SITEMAP: FINAL,
     Kind.NOT_MODIFIED: FINAL,
     Kind.REDIRECT: FINAL,
     Kind.HTTP_ERROR: FINAL,
@@ -73,8 +75,12 @@ STATUS_RETRIES: dict[int, Retry] = {
     408: Retry(2, 30.0, against_host=False),
 }
 
-# A page is an answer with a body; the budget of pages counts these.
+# A page is an answer with a body that is not a sitemap; the budget of pages counts these.
 PAGES = frozenset({Kind.FETCHED, Kind.PARSE_FAILED})
+
+# Outcomes after which an origin is known to be there and to answer.
+ANSWERED = frozenset({Kind.FETCHED, Kind.SITEMAP, Kind.NOT_MODIFIED, Kind.REDIRECT, Kind.HTTP_ERROR,
+                      Kind.ROBOTS_DENIED, Kind.EXCLUDED_TYPE, Kind.PARSE_FAILED})  # fmt: skip
 
 
 def retry(kind: Kind, status: int | None = None) -> Retry:

@@ -42,7 +42,14 @@ def crawl(  # noqa: PLR0913, PLR0917  the options of the command
         list[str] | None, typer.Argument(metavar="URL", help="Seeds.", show_default=False)
     ] = None,
     seeds: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A file with one seed a line.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A file of seeds or a sitemap (gzip too), or an earlier output."
+        ),
+    ] = None,
+    sitemap: Annotated[
+        list[str] | None,
+        typer.Option(metavar="URL", help="A sitemap whose entries are wanted.", show_default=False),
     ] = None,
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A TOML file; options below overrule it.")
@@ -88,7 +95,7 @@ def crawl(  # noqa: PLR0913, PLR0917  the options of the command
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
         tree = load(config, {name: value for name, value in options.items() if value is not None})
-        code = run(tree, read_seeds(urls or (), seeds), out, as_json=as_json)
+        code = run(tree, read_seeds(urls or (), seeds, sitemap or ()), out, as_json=as_json)
     except CrawlError as error:
         typer.echo(f"raycrawl: {error}", err=True)
         raise typer.Exit(BAD_INPUT) from None

@@ -1,41 +1,118 @@
-"""Seeds from the command line and from files. A seed that cannot be used stops the start."""
+"""Seeds from the command line, from files and from earlier crawls. A seed that cannot be used stops the start."""
 
+import gzip
+import io
+import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO, Final
 
+from crawler.dataset.earlier import pages_of
+from crawler.dataset.output import Output
 from crawler.errors import InputError
+from crawler.page.listing import root_of
+from crawler.page.sitemap import SitemapKind, SitemapLimits, read_sitemap
+from crawler.url.seeds import Seed, read
 from crawler.url.wire import wire
 
+_GZIP: Final = b"\x1f\x8b"
+_HEAD: Final = 64 * 1024
+# The protocol's limits are for strangers' files.
+_OWN_FILE: Final = SitemapLimits(max_bytes=1 << 40, max_urls=1 << 40)
 
-def read_seeds(urls: Iterable[str], file: Path | None) -> tuple[str, ...]:
-    """Wire URLs, sorted, each once. A file has one URL a line; blank lines and lines that begin with `#` are skipped.
 
+def read_seeds(
+    urls: Iterable[str], source: Path | None, sitemaps: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """Seeds as `crawler.url.seeds` writes them, sorted, each once.
+
+    `source`: a file with one seed a line (blank lines and lines that begin with `#` are skipped), or a sitemap or a
+    feed, zipped or not; or the output of an earlier crawl, whose pages are seeds. `sitemaps`: URLs of sitemaps.
     Raises `InputError`: which seed, where it stands, what to write instead.
     """
-    named = [(url, "argument") for url in urls]
-    if file is not None:
-        named += _lines(file)
-    return tuple(sorted({_seed(text, place) for text, place in named}))
+    named = {_checked(Seed(url), "argument") for url in urls}
+    named |= {_checked(Seed(url, sitemap=True), "--sitemap") for url in sitemaps}
+    if source is not None:
+        named.update(_earlier(source) if source.is_dir() else _file(source))
+    return tuple(sorted(named))
 
 
-def _lines(file: Path) -> Iterator[tuple[str, str]]:
+def _earlier(folder: Path) -> Iterator[str]:
+    output, empty = Output.open(str(folder)), True
+    if output.read_crawl() is None:
+        message = (
+            f"{folder}: neither a file of seeds nor the output of a crawl (it has no crawl.json)"
+        )
+        raise InputError(message)
+    for url in pages_of(output):
+        empty = False
+        yield url
+    if empty:
+        message = f"{folder}: this crawl has no pages yet; let it go on, or give other seeds"
+        raise InputError(message)
+
+
+def _file(file: Path) -> Iterator[str]:
+    with _opened(file) as stream:
+        head = stream.read(_HEAD)
+        if root_of(head.decode("utf-8", "replace")):
+            yield from _listed(file, head + stream.read())
+        else:
+            yield from _lines(file, head, stream)
+
+
+def _listed(file: Path, body: bytes) -> Iterator[str]:
+    found = read_sitemap(body, None, "file:///", _OWN_FILE)
+    if found.dropped:
+        count, reason = sum(found.dropped.values()), next(iter(found.dropped))
+        message = f"{file}: {count} entries are no http or https URLs (the first: {reason})"
+        raise InputError(message)
+    if not found.entries:
+        message = f"{file}: a sitemap without entries"
+        raise InputError(message)
+    for entry in found.entries:
+        yield str(Seed(entry.url, sitemap=found.kind is SitemapKind.INDEX))
+
+
+def _lines(file: Path, head: bytes, rest: BinaryIO) -> Iterator[str]:
+    whole_line = head + rest.readline()
     try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        message = f"{file}: cannot read the seeds: {error.strerror}"
-        raise InputError(message) from None
+        for lines in (io.BytesIO(whole_line), rest):
+            before = whole_line.count(b"\n") if lines is rest else 0
+            for number, line in enumerate(lines, start=before + 1):
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+                if text and not text.startswith("#"):
+                    yield _checked(read(text), f"{file}:{number}")
     except UnicodeDecodeError:
         message = f"{file}: the seeds are not UTF-8 text"
         raise InputError(message) from None
-    for number, line in enumerate(text.splitlines(), start=1):
-        if (stripped := line.strip()) and not stripped.startswith("#"):
-            yield stripped, f"{file}:{number}"
 
 
-def _seed(text: str, place: str) -> str:
-    url = wire(text)
+@contextmanager
+def _opened(file: Path) -> Iterator[BinaryIO]:
+    """A file, unzipped if it shows that it is zipped."""
+    try:
+        with file.open("rb") as raw:
+            if raw.peek(2)[:2] != _GZIP:
+                yield raw
+                return
+            with gzip.open(raw) as unzipped:
+                yield unzipped  # type: ignore[misc]
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        message = f"{file}: begins as gzip and cannot be unzipped: {error}"
+        raise InputError(message) from None
+    except OSError as error:
+        message = f"{file}: cannot read the seeds: {error.strerror}"
+        raise InputError(message) from None
+
+
+def _checked(seed: Seed, place: str) -> str:
+    """The text of a seed in its wire form."""
+    url = wire(seed.url)
     if url is not None:
-        return url
+        return str(seed._replace(url=url))
+    text = seed.url
     hint = (
         f"; did you mean https://{text}?" if "://" not in text and wire(f"https://{text}") else ""
     )

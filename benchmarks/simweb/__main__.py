@@ -58,7 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.warm:
         answers.warm(gzip=options.gzip)
     if given.config:
-        given.config.write_text(config_toml(world.overrides, given.delay), encoding="utf-8")
+        given.config.write_text(
+            config_toml(world.overrides, given.delay, sitemaps=options.sitemaps), encoding="utf-8"
+        )
     if given.seeds_file:
         given.seeds_file.write_text("".join(f"{seed}\n" for seed in world.seeds), encoding="utf-8")
     line = {"port": port, "seeds": world.seeds, "overrides": world.overrides, "pid": os.getpid()}

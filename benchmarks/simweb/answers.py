@@ -10,6 +10,7 @@ from typing import NamedTuple
 from benchmarks.simweb.hosts import Host, Manner, Page, Role
 from benchmarks.simweb.html import page_bytes, plain_text, trap_bytes
 from benchmarks.simweb.rules import RobotsAnswer
+from benchmarks.simweb.sitemaps import Form, Listing, listing_bytes
 from benchmarks.simweb.traps import trap_of
 from benchmarks.simweb.world import Place, World
 
@@ -89,6 +90,9 @@ class Answers:
             return self._robots(host, target)
         if host.manner is Manner.OVERLOADED:
             return self._later(503), True
+        listing = self.world.listing(host, target)
+        if listing:
+            return _listed(listing), True
         page = self.world.page(host, target)
         if page is None:
             return answer(404, b"nothing here\n", ("Content-Type: text/plain",)), False
@@ -123,9 +127,8 @@ class Answers:
 
     def _robots(self, host: Host, target: str) -> tuple[Answer, bool]:
         kind = host.robots.answer
-        rules = answer(
-            200, host.robots.text().encode(), ("Content-Type: text/plain; charset=utf-8",)
-        )
+        text = host.robots.text() + "".join(f"\nSitemap: {url}\n" for url in self.world.named(host))
+        rules = answer(200, text.encode(), ("Content-Type: text/plain; charset=utf-8",))
         if target == "/robots-rules.txt":
             return (rules if kind is RobotsAnswer.REDIRECTING else answer(404)), True
         failing = kind is RobotsAnswer.RECOVERING and self._count(host, target) <= FAILURES
@@ -174,3 +177,10 @@ class Answers:
             headers += ["Content-Encoding: gzip", "Vary: Accept-Encoding"]
         etag = f'"{blake2b(body, digest_size=8).hexdigest()}"'
         return answer(200, body, (*headers, f"ETag: {etag}"))._replace(etag=etag)
+
+
+def _listed(listing: Listing) -> Answer:
+    if listing.form is Form.REDIRECT:
+        return answer(301, headers=(f"Location: {listing.goal}",))
+    body, media = listing_bytes(listing)
+    return answer(200, body, (f"Content-Type: {media}",))

@@ -14,8 +14,9 @@ class Options:
     size of a page. `latency` is added to every answer, `slow` to those of slow hosts. `crawl_delay` is what some
     robots.txt ask for (0: none does). `retry_after` is what 429 and 503 answers ask for. `troubles` adds hosts that
     are dead, silent, overloaded or fail on robots.txt. `traps`: "shape" has those that the form of a URL gives away,
-    "all" also those that only a budget ends. `outside` adds links to a host that does not exist. `domain` must be
-    a public suffix, so that `s3.DOMAIN` is a site; home.arpa never leaves a network (RFC 8375).
+    "all" also those that only a budget ends. `outside` adds links to a host that does not exist. `sitemaps`: hosts
+    have them (a crawler is told not to look for any otherwise). `domain` must be a public suffix, so that `s3.DOMAIN`
+    is a site; home.arpa never leaves a network (RFC 8375).
     """
 
     seed: int = 1
@@ -34,6 +35,7 @@ class Options:
     wild_names: int = 50
     gzip: bool = False
     outside: bool = False
+    sitemaps: bool = False
     domain: str = "home.arpa"
 
     def __post_init__(self) -> None:

@@ -39,7 +39,8 @@ class RunningWeb:
     def config_toml(self, directory: Path, delay: float = 0.05) -> Path:
         """Writes `simweb.toml` for a crawler; `delay` is its politeness delay in seconds."""
         path = directory / "simweb.toml"
-        path.write_text(config_toml(self.overrides, delay), encoding="utf-8")
+        text = config_toml(self.overrides, delay, sitemaps=self.world.options.sitemaps)
+        path.write_text(text, encoding="utf-8")
         return path
 
     def seeds_file(self, directory: Path) -> Path:

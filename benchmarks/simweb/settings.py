@@ -19,6 +19,9 @@ first_byte_timeout = 2
 [robots]
 timeout = 2
 
+[sitemaps]
+discover = {sitemaps}
+
 [politeness]
 delay = {delay}
 backoff_base = 0.2
@@ -30,10 +33,13 @@ incidents_before_giving_up = 3
 """
 
 
-def config_toml(overrides: Mapping[str, str], delay: float) -> str:
-    """The text of a crawler's configuration file. `delay`: seconds between two requests of a host."""
+def config_toml(overrides: Mapping[str, str], delay: float, *, sitemaps: bool) -> str:
+    """The text of a crawler's configuration file.
+
+    `delay`: seconds between two requests of a host; `sitemaps`: whether to look for them.
+    """
     # A JSON string is a TOML basic string.
     names = "".join(
         f"{json.dumps(name)} = {json.dumps(address)}\n" for name, address in overrides.items()
     )
-    return _SETTINGS.format(delay=delay) + names
+    return _SETTINGS.format(delay=delay, sitemaps=json.dumps(sitemaps)) + names

@@ -9,6 +9,8 @@ from benchmarks.simweb.hosts import Host, Page
 from benchmarks.simweb.identity import identity, normal_target
 from benchmarks.simweb.options import Options
 from benchmarks.simweb.population import make_hosts
+from benchmarks.simweb.rules import HAVE_RULES
+from benchmarks.simweb.sitemaps import Listing, Sitemaps, hidden_pages, make_sitemaps
 from benchmarks.simweb.traps import trap_of
 from benchmarks.simweb.words import Prose
 
@@ -34,10 +36,18 @@ class World:
         self.port = port
         self.prose = Prose(options.seed)
         self.hosts = make_hosts(options, self.prose)
+        self._sitemaps = Sitemaps({}, {})
+        if options.sitemaps:
+            self._sitemaps = make_sitemaps(self.hosts, self.url)
+        self._hidden = {
+            (page.host, page.target): page
+            for host in self.hosts
+            for page in (hidden_pages(host) if options.sitemaps else ())
+        }
         self._by_name = {host.name: host for host in self.hosts}
         self._pages = {
             (host.number, page.target): page for host in self.hosts for page in host.pages
-        }
+        } | self._hidden
         self._wild = {
             f"w{number}.wild.{host.site}": (host, number)
             for host in self.hosts
@@ -73,6 +83,14 @@ class World:
         return self._pages.get((host.number, target)) or self._pages.get(
             (host.number, normal_target(target))
         )
+
+    def listing(self, host: Host, target: str) -> Listing | None:
+        """The sitemap that lies at a target of a host."""
+        return self._sitemaps.files.get((host.number, target))
+
+    def named(self, host: Host) -> tuple[str, ...]:
+        """The sitemaps that the host's robots.txt names, where it has rules."""
+        return self._sitemaps.named.get(host.number, ()) if host.robots.answer in HAVE_RULES else ()
 
     def find(self, url: str) -> Place | None:
         """What a URL leads to; `None` out of this world."""

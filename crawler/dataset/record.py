@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from crawler.config import Config, Scope, Url
+from crawler.config import Config, Scope, Sitemaps, Url
 from crawler.dataset.schema import VERSION
 from crawler.errors import OutputError
 
@@ -51,8 +51,9 @@ def begin(
 def resume(there: CrawlRecord, here: CrawlRecord, where: str) -> CrawlRecord:
     """The record with which `here` goes on in the output of `there`.
 
-    Seeds, `scope` and `url` say which URLs exist, so they must be equal; the other settings may change between two
-    starts, and the record then tells the newest. Raises `OutputError`: one line that names the first difference.
+    Seeds, `scope`, `url` and `sitemaps` say which URLs exist, so they must be equal; the other settings may change
+    between two starts, and the record then tells the newest.
+    Raises `OutputError`: one line that names the first difference.
     """
     if there.schema != VERSION:
         age = "a newer" if there.schema > VERSION else "an older"
@@ -70,7 +71,7 @@ def _difference(there: CrawlRecord, here: CrawlRecord) -> str | None:
     if theirs != ours:
         seed = min(theirs ^ ours)
         return f"seed {seed} is only in {'that' if seed in theirs else 'this'} one"
-    for section, model in (("scope", Scope), ("url", Url)):
+    for section, model in (("scope", Scope), ("url", Url), ("sitemaps", Sitemaps)):
         # Through the model, so that a key that is younger than the output counts as its default.
         try:
             old = model.model_validate(there.config.get(section, {})).model_dump(mode="json")

@@ -12,19 +12,20 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from crawler.dataset import manifest
+from crawler.dataset.found import LinkColumns, Source
 from crawler.dataset.manifest import Entry
 from crawler.dataset.output import Output
-from crawler.dataset.selection import LinkColumns, Selector, Source, forbids_following
+from crawler.dataset.selection import Given, Selector, forbids_following
 from crawler.dataset.settled import COLUMNS, filtered, settled_of, slots_of, totals_of
 from crawler.errors import OutputError
 from crawler.frontier.lease import Content
 from crawler.frontier.store import slot_of_digest
-from crawler.outcomes import Kind
 
 _FOR_LINKS = (
     "url",
     "depth",
     "redirect_to",
+    "found_on",
     "found_via",
     "robots_directives",
     "duplicate_of",
@@ -34,11 +35,9 @@ _COLUMNS = [
     *COLUMNS, *_FOR_LINKS, "body_bytes", "outlinks.list.element.url", "outlinks.list.element.rel",
 ]  # fmt: skip
 
-# The kinds of outcome whose rows give links.
-_GIVING = pa.array([Kind.FETCHED.value, Kind.REDIRECT.value])
-
-# Rows taken at once: 300 links each are some 50 MB.
+# Rows and links taken at once, on an average of their row group: some 50 MB. A sitemap has 50,000 links.
 _ROWS = 512
+_LINKS = 200_000
 
 
 class Replayed(NamedTuple):
@@ -86,10 +85,27 @@ def _read(output: Output, entry: Entry) -> Iterator[pa.RecordBatch]:
             output.filesystem.open_input_file(output.path(entry.file)) as file,
             pq.ParquetFile(file, pre_buffer=False) as parquet,
         ):
-            yield from parquet.iter_batches(batch_size=_ROWS, columns=_COLUMNS, use_threads=False)
+            for group in range(parquet.num_row_groups):
+                yield from parquet.iter_batches(
+                    batch_size=_rows_at_once(parquet.metadata.row_group(group)),
+                    row_groups=[group],
+                    columns=_COLUMNS,
+                    use_threads=False,
+                )
     except (OSError, pa.ArrowException) as error:
         message = f"{output.path(entry.file)}: cannot be read: {error}"
         raise OutputError(message) from error
+
+
+def _rows_at_once(group: pq.RowGroupMetaData) -> int:
+    columns = (group.column(number) for number in range(group.num_columns))
+    links: int = sum(
+        column.num_values
+        for column in columns
+        if column.path_in_schema == "outlinks.list.element.url"
+    )
+    rows: int = group.num_rows
+    return max(1, min(_ROWS, _LINKS * rows // max(1, links)))
 
 
 def _replayed(
@@ -99,7 +115,7 @@ def _replayed(
     slots: frozenset[int] | None,
     pending: Callable[[pa.RecordBatch], list[bool]] | None,
 ) -> Replayed:
-    contents = _contents(rows, slots)
+    contents = _contents(rows, selector, slots)
     at = slots_of(rows["site"])
     others = rows.slice(0, 0)
     if slots is not None:
@@ -123,7 +139,9 @@ def _replayed(
     )
 
 
-def _contents(rows: pa.RecordBatch, slots: frozenset[int] | None) -> list[Content]:
+def _contents(
+    rows: pa.RecordBatch, selector: Selector, slots: frozenset[int] | None
+) -> list[Content]:
     """The bodies that a row was the first to have, where their digests are in the wanted slots."""
     first = pc.and_(pc.is_null(rows["duplicate_of"]), pc.is_valid(rows["content_digest"]))
     firsts = rows.filter(first)
@@ -131,21 +149,20 @@ def _contents(rows: pa.RecordBatch, slots: frozenset[int] | None) -> list[Conten
     return [
         Content(*values)
         for values in zip(*columns, strict=True)
-        if slots is None or slot_of_digest(values[0]) in slots
+        if (slots is None or slot_of_digest(values[0]) in slots) and selector.compares(values[2])
     ]
 
 
 def _links(rows: pa.RecordBatch, selector: Selector) -> LinkColumns:
     into = LinkColumns()
-    giving = rows.filter(pc.is_in(rows["kind"], _GIVING))
-    outlinks = giving["outlinks"]
+    outlinks = rows["outlinks"]
     urls = outlinks.flatten().field("url").to_pylist()
     rels = outlinks.flatten().field("rel").to_pylist()
     counts = pc.fill_null(pc.list_value_length(outlinks), 0).to_pylist()
     names = ("kind", *_FOR_LINKS)
     end = 0
     for values, count in zip(
-        zip(*(giving[name].to_pylist() for name in names), strict=True), counts, strict=True
+        zip(*(rows[name].to_pylist() for name in names), strict=True), counts, strict=True
     ):
         begin, end = end, end + count
         links = list(zip(urls[begin:end], rels[begin:end], strict=True))
@@ -165,8 +182,8 @@ def _select(
         hops=1 if values["found_via"] == "redirect" else 0,
         nofollow=forbids_following(values["robots_directives"] or ()),
         duplicate=values["duplicate_of"] is not None,
+        via=values["found_via"],
+        found_on=values["found_on"],
     )
-    if values["kind"] == Kind.REDIRECT:
-        selector.redirect(source, values["redirect_to"], values["error"], into)
-    else:
-        selector.select(source, links, into)
+    given = Given(values["kind"], links, values["redirect_to"], values["error"])
+    selector.give(source, given, into)

@@ -12,15 +12,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from crawler.config import Config
+from crawler.dataset.found import LinkColumns, Source
 from crawler.dataset.reading import Columns, Outlinks, RawPage, essence, read
 from crawler.dataset.recent import Recent
 from crawler.dataset.schema import OUTLINKS, ROWS
-from crawler.dataset.selection import LinkColumns, Selector, Source
+from crawler.dataset.selection import Given, Selector
 from crawler.dataset.settled import settled_of, totals_of
+from crawler.dataset.sitemaps import SitemapReader, with_named
 from crawler.outcomes import Kind
 from crawler.page.apart import Apart
 from crawler.page.facts import Extra
 from crawler.url.admit import Admission
+
+_NONE = Outlinks([], [], [], nofollow=False, unresolved={})
 
 
 class Parsed(NamedTuple):
@@ -52,6 +56,7 @@ class RowBuilder:
         self._token = token
         self._elsewhere = elsewhere
         self._selector = Selector(admission, config, recent)
+        self._sitemaps = SitemapReader(config, admission, token)
 
     def build(
         self,
@@ -67,13 +72,13 @@ class RowBuilder:
         """
         columns, outlinks = self._read(fetched, apart=apart)
         into = LinkColumns()
-        errors = self._select(fetched, outlinks, duplicates, into)
+        errors = self._select(fetched, columns, outlinks, duplicates, into)
         facts: dict[str, Sequence[Any]] = (
             dict(zip(Columns._fields, zip(*columns, strict=True), strict=True))
             if columns
             else {name: [] for name in Columns._fields}
         )
-        facts["error"] = [errors.get(row, error) for row, error in enumerate(facts["error"])]
+        facts["error"] = errors
         rows = self._rows(fetched, facts, outlinks, duplicates)
         into.counts.update(totals_of(rows))
         settled = settled_of(rows, fetched["slot"])
@@ -85,44 +90,47 @@ class RowBuilder:
         columns, outlinks = list[Columns](), list[Outlinks | None]()
         robots = _robots_headers(fetched)
         bodies, moments = fetched["body"], fetched["fetched_at"].to_pylist()
-        names = ("kind", "url", "content_type", "error")
-        for row, (kind, url, content_type, error) in enumerate(
+        names = ("kind", "url", "content_type", "error", "found_via", "sitemaps")
+        for row, (kind, url, content_type, error, via, named) in enumerate(
             zip(*(fetched[name].to_pylist() for name in names), strict=True)
         ):
-            if kind == Kind.FETCHED:
+            found: Outlinks | None = None
+            if kind != Kind.FETCHED:
+                values = Columns(kind, essence(content_type), error)
+            else:
                 body = bodies[row].as_py() or b""
                 raw = RawPage(url, body, content_type, robots.get(row, []), moments[row])
-                values, found = read(raw, self._token, self._page, self._elsewhere, apart=apart)
-                columns.append(values)
-                outlinks.append(found if values.kind == Kind.FETCHED else None)
-            else:
-                columns.append(Columns(kind, essence(content_type), error))
-                outlinks.append(None)
+                listed = self._sitemaps.read(raw, via)
+                values, found = listed or read(
+                    raw, self._token, self._page, self._elsewhere, apart=apart
+                )
+                if values.kind == Kind.PARSE_FAILED:
+                    found = None
+            columns.append(values)
+            outlinks.append(with_named(found, url, named) if named else found)
         return columns, outlinks
 
     def _select(
         self,
         fetched: pa.RecordBatch,
+        columns: list[Columns],
         outlinks: list[Outlinks | None],
         duplicates: Mapping[int, str],
         into: LinkColumns,
-    ) -> dict[int, str | None]:
-        """Selects every row's links; gives the errors of redirects that are not followed, by row."""
-        errors: dict[int, str | None] = {}
-        names = ("kind", "url", "depth", "hops", "redirect_to", "error")
-        for row, (kind, url, depth, hops, target, error) in enumerate(
+    ) -> list[str | None]:
+        """Selects every row's links; gives the rows' errors, with those of redirects that are not followed."""
+        errors: list[str | None] = []
+        names = ("url", "depth", "hops", "found_via", "found_on", "redirect_to")
+        for row, (url, depth, hops, via, found_on, target) in enumerate(
             zip(*(fetched[name].to_pylist() for name in names), strict=True)
         ):
-            found = outlinks[row]
-            if found is not None:
-                source = Source(url, depth, hops, found.nofollow, row in duplicates)
-                links = zip(found.urls, found.rels, strict=True)
-                self._selector.select(source, links, into)
-                for reason, count in found.unresolved.items():
-                    into.none_sent(reason, count)
-            elif kind == Kind.REDIRECT:
-                source = Source(url, depth, hops)
-                errors[row] = self._selector.redirect(source, target, error, into)
+            found, values = outlinks[row] or _NONE, columns[row]
+            source = Source(url, depth, hops, found.nofollow, row in duplicates, via, found_on)
+            links = list(zip(found.urls, found.rels, strict=True))
+            given = Given(values.kind, links, target, values.error)
+            errors.append(self._selector.give(source, given, into))
+            for reason, count in found.unresolved.items():
+                into.none_sent(reason, count)
         return errors
 
     def _rows(

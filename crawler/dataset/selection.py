@@ -4,32 +4,31 @@ So the frontier is a function of the rows. It knows a link as the row keeps it, 
 bytes or files.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-
 from crawler.config import Config
+from crawler.dataset.found import FOUND, LinkColumns, Source, counter
 from crawler.dataset.recent import Recent
-from crawler.frontier.links import LINKS
-from crawler.url.admit import Admission, Admitted
+from crawler.dataset.vouching import Speaker, Verdict
+from crawler.outcomes import ANSWERED, Kind
+from crawler.url import sitemaps
+from crawler.url.admit import Admission
 from crawler.url.scope import Reason
-
-FOUND = "links.found"
-_PREFIX = "links."
 
 # Kinds of link that are told by where they stand rather than by a `rel` of their own.
 _KINDS = frozenset({"area", "canonical", "feed", "frame", "iframe", "refresh", "sitemap"})
 _NOT_ENDORSED = frozenset({"nofollow", "sponsored", "ugc"})
+_ANSWERED = frozenset(kind.value for kind in ANSWERED)
 
 
 class Dropped(StrEnum):
-    """Why a link of a row is not sent on, besides the reasons of its URL (`crawler.url.scope.Reason`)."""
+    """Why a link of a row is not sent on.
+
+    Besides the reasons of its URL (`crawler.url.scope.Reason`) and of sitemaps (`crawler.dataset.vouching.Refused`).
+    """
 
     NOFOLLOW_PAGE = "nofollow_page"
     NOFOLLOW = "nofollow"
@@ -37,21 +36,6 @@ class Dropped(StrEnum):
     SAME_PAGE = "same_page"
     FORWARDED = "forwarded"
     REDIRECT_LOOP = "redirect_loop"
-
-
-class Source(NamedTuple):
-    """The row whose links are looked at. `hops`: redirects that led to it; `duplicate`: its content was known."""
-
-    url: str
-    depth: int
-    hops: int = 0
-    nofollow: bool = False
-    duplicate: bool = False
-
-
-def counter(reason: str) -> str:
-    """The name under which links dropped for a reason are counted."""
-    return _PREFIX + reason
 
 
 def relation(rel: str, via: str) -> str:
@@ -70,84 +54,17 @@ def _endorsed(rel: str) -> bool:
     return _NOT_ENDORSED.isdisjoint(rel.split())
 
 
-class LinkColumns:
-    """The links of many rows on their way into one batch, and the count of everything found.
-
-    Invariant: `counts[FOUND]` is the number of links here plus the counts of all reasons.
-    """
-
-    __slots__ = ("_found_at", "_links", "_priorities", "_vias", "counts")
-
-    def __init__(self) -> None:
-        self.counts: Counter[str] = Counter()
-        # Three lists rather than one of tuples: hundreds of thousands of tuples would keep the collector busy.
-        self._links: list[Admitted] = []
-        self._priorities: list[int] = []
-        self._vias: list[str] = []
-        self._found_at: list[_Place] = []
-
-    def __len__(self) -> int:
-        return len(self._links)
-
-    def add(self, link: Admitted, priority: int, via: str) -> None:
-        """Take one link in; `placed` says afterwards where it was found."""
-        self._links.append(link)
-        self._priorities.append(priority)
-        self._vias.append(via)
-
-    def placed(self, source: Source, depth: int, hops: int, since: int) -> None:
-        """The links from the `since`-th on were found here, and have this depth and these hops."""
-        count = len(self._links) - since
-        if count:
-            self._found_at.append(_Place(source.url, depth, hops, count))
-
-    def count(self, reason: str, links: int) -> None:
-        """Note links that are not sent on."""
-        if links:
-            self.counts[counter(reason)] += links
-
-    def none_sent(self, reason: str, links: int) -> None:
-        """Note links of a page that are all dropped for one reason: the page asked for it, or they never were URLs."""
-        self.counts[FOUND] += links
-        self.count(reason, links)
-
-    def batch(self) -> pa.RecordBatch:
-        """The links (schema LINKS), in the order in which they were found."""
-        urls, keys, hosts, sites, slots = (
-            zip(*self._links, strict=True) if self._links else [()] * 5
-        )
-        places = self._found_at
-        index = self._spread(range(len(places)))
-        columns = {
-            "slot": slots,
-            "host": hosts,
-            "site": sites,
-            "key": keys,
-            "url": urls,
-            "depth": self._spread([place.depth for place in places]),
-            "hops": self._spread([place.hops for place in places]),
-            "priority": self._priorities,
-            "found_on": pa.array([place.url for place in places], pa.string()).take(
-                pa.array(index)
-            ),
-            "found_via": self._vias,
-        }
-        arrays = [
-            values if isinstance(values, pa.Array) else pa.array(values, LINKS.field(name).type)
-            for name, values in columns.items()
-        ]
-        return pa.RecordBatch.from_arrays(arrays, schema=LINKS)
-
-    def _spread(self, values: Sequence[int]) -> npt.NDArray[np.int32]:
-        counts = [place.links for place in self._found_at]
-        return np.repeat(np.asarray(values, dtype=np.int32), counts)
+_FORWARDED = counter(Dropped.FORWARDED)
+_NEVER = 1 << 31
 
 
-class _Place(NamedTuple):
-    url: str
-    depth: int
-    hops: int
-    links: int
+class Given(NamedTuple):
+    """What a row says besides where it stands. `links`: its outlinks, (wire URL, rel as the row keeps it)."""
+
+    kind: str
+    links: Collection[tuple[str, str]] = ()
+    redirect_to: str | None = None
+    error: str | None = None
 
 
 class Selector:
@@ -160,7 +77,25 @@ class Selector:
         self._admission = admission
         self._follow_nofollow = config.scope.follow_nofollow
         self._follow_duplicates = config.scope.follow_duplicates
+        self._discover = config.sitemaps.discover
         self._recent = recent
+
+    def compares(self, url: str) -> bool:
+        """Whether what lies at a URL is compared with other contents: see `crawler.fetch.columns.contents`."""
+        return not (self._discover and sitemaps.is_probe(url))
+
+    def give(self, source: Source, given: Given, into: LinkColumns) -> str | None:
+        """Add to `into` everything that a row gives. Returns the row's error: a redirect's may be new."""
+        error = given.error
+        if self._discover and given.kind in _ANSWERED:
+            self._probe(source, into)
+        if given.kind == Kind.REDIRECT:
+            error = self.redirect(source, given.redirect_to, error, into)
+        if given.kind == Kind.FETCHED:
+            self.select(source, given.links, into)
+        elif given.links:
+            self.listed(source, given.links, into)
+        return error
 
     def select(self, source: Source, links: Iterable[tuple[str, str]], into: LinkColumns) -> None:
         """Add to `into` what a page's links give. `links`: (wire URL, rel as the row keeps it), as found."""
@@ -188,14 +123,69 @@ class Selector:
             limit = error == Reason.REDIRECT_LIMIT
             into.count(Reason.REDIRECT_LIMIT if limit else Dropped.REDIRECT_LOOP, 1)
             return error
-        since, hops = len(into), source.hops + 1
-        admitted = self._admission.admit(target, source.depth, hops)
+        since, hops, via = len(into), source.hops + 1, "redirect"
+        if sitemaps.is_file(source.url, source.via, discover=self._discover):
+            via = source.via if source.via in sitemaps.FILES else sitemaps.PROBE
+            admitted = Speaker(source, self._admission).redirected(target, hops)
+        else:
+            admitted = self._admission.admit(target, source.depth, hops)
         if isinstance(admitted, Reason):
             into.count(admitted, 1)
             return admitted.value if admitted is Reason.REDIRECT_LIMIT else None
-        into.add(admitted, self._admission.priority(target, source.depth, "redirect"), "redirect")
+        into.add(admitted, self._admission.priority(target, source.depth, via), via)
         into.placed(source, source.depth, hops, since)
         return None
+
+    def listed(self, source: Source, links: Iterable[tuple[str, str]], into: LinkColumns) -> None:
+        """Add to `into` what a sitemap lists, and what robots.txt names where the usual sitemap is looked for."""
+        speaker, seen, found = Speaker(source, self._admission), set[str](), 0
+        since, depth, recent = len(into), source.depth + 1, self._recent
+        for url, rel in links:
+            found += 1
+            if url in seen:
+                into.count(Dropped.SAME_PAGE, 1)
+                continue
+            seen.add(url)
+            if recent is not None and recent.holds(url, depth):
+                into.count(Dropped.FORWARDED, 1)
+                continue
+            verdict = speaker.judge(url, rel, depth)
+            if not isinstance(verdict, Verdict):
+                into.count(verdict, 1)
+                continue
+            if recent is not None:
+                recent.note(url, depth)
+            priority = self._admission.priority(url, depth, verdict.via)
+            into.add(verdict.link, priority, verdict.via)
+        into.counts[FOUND] += found
+        into.placed(source, depth, 0, since)
+
+    def _probe(self, source: Source, into: LinkColumns) -> None:
+        """Where an origin answers, its sitemap is looked for: one more link of the row, at the row's own depth."""
+        url, depth, recent = source.url, source.depth, self._recent
+        if sitemaps.is_probe(url):
+            return
+        origin = url[: url.index("/", 8)]
+        if recent is not None and into.probed.get(origin, _NEVER) <= depth:
+            # Nearly all rows end here: another one of this batch has given the link.
+            into.counts[FOUND] += 1
+            into.counts[_FORWARDED] += 1
+            return
+        probe = sitemaps.probe_of(url)
+        into.counts[FOUND] += 1
+        admitted = self._admission.admit_sitemap(probe, depth)
+        if isinstance(admitted, Reason):
+            into.count(admitted, 1)
+            return
+        into.probed[origin] = depth
+        if recent is not None:
+            if recent.holds(probe, depth):
+                into.count(Dropped.FORWARDED, 1)
+                return
+            recent.note(probe, depth)
+        since = len(into)
+        into.add(admitted, self._admission.priority(probe, depth, sitemaps.PROBE), sitemaps.PROBE)
+        into.placed(source, depth, 0, since)
 
     def _sift(self, links: Iterable[tuple[str, str]], depth: int, into: LinkColumns) -> int:
         """How many there were; what of them counts is in `into`."""

@@ -14,6 +14,9 @@ from crawler.fetch.visit import Final
 from crawler.frontier.lease import Content, HostLease
 from crawler.outcomes import Kind
 
+# DEFLATE packs at most 1,032 bytes into one.
+GZIP_GROWTH = 1000
+
 
 class Row(NamedTuple):
     """One final outcome, the host it belongs to, and the digest of its body if it has one."""
@@ -24,9 +27,14 @@ class Row(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes that it holds, nearly: what is not body or headers hardly counts."""
+        """Bytes that it holds, nearly: what is not body or headers hardly counts.
+
+        A zipped sitemap counts as what it may unpack to, so that few are parsed in one batch.
+        """
         answer = self.final.answer
-        return len(answer.body or b"") + 64 * len(answer.headers or ()) + 512
+        body = answer.body or b""
+        growth = GZIP_GROWTH if body.startswith(b"\x1f\x8b") else 1
+        return growth * len(body) + 64 * len(answer.headers or ()) + 512
 
 
 def row(host: HostLease, final: Final) -> Row:
@@ -39,9 +47,14 @@ EMPTY: pa.RecordBatch = pa.RecordBatch.from_pylist([], FETCHED)
 
 
 def contents(rows: list[Row]) -> tuple[Content | None, ...]:
-    """What each row has in it, if it is a page with a body."""
+    """What each row has in it, if it is a page with a body.
+
+    Where a sitemap is looked for, some sites answer with their home page: which must not become its duplicate.
+    """
     return tuple(
-        Content(digest, final.leased.key, final.leased.url) if digest else None
+        Content(digest, final.leased.key, final.leased.url)
+        if digest and final.sitemaps is None
+        else None
         for _, final, digest in rows
     )
 
@@ -78,6 +91,7 @@ def batch(rows: list[Row]) -> pa.RecordBatch:
         "body": [answer.body for answer in answers],
         "content_digest": [row.digest for row in rows],
         "error": [answer.error for answer in answers],
+        "sitemaps": [row.final.sitemaps for row in rows],
     }
     arrays = [
         _headers([answer.headers for answer in answers])

@@ -81,6 +81,11 @@ def page_limits(config: Config) -> Limits:
     return Limits(fetch.total_timeout, fetch.max_body, types)
 
 
+def sitemap_limits(config: Config) -> Limits:
+    """The limits of a sitemap: its own size, whatever type it is sent as."""
+    return Limits(config.fetch.total_timeout, config.sitemaps.max_bytes, None)
+
+
 def robots_limits(config: Config) -> Limits:
     """The limits of a robots.txt: its own time and size, whatever type it is sent as."""
     return Limits(config.robots.timeout, config.robots.max_bytes, None)

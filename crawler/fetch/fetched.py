@@ -33,5 +33,7 @@ FETCHED = pa.schema(
         ("body", pa.binary()),
         ("content_digest", pa.binary()),
         ("error", pa.string()),
+        # What robots.txt names, as written, in rows where a sitemap is looked for; null in all others.
+        ("sitemaps", pa.list_(pa.string())),
     ]
 )

@@ -19,6 +19,7 @@ from crawler.fetch.visit import Done, Get, HostVisit, Robots, Run, Wait
 from crawler.frontier.lease import Delivery, HostLease, HostReport, Lease
 from crawler.robots.product import product_token
 from crawler.url.admit import Admission
+from crawler.url.sitemaps import is_file
 
 Emit = Callable[[pa.RecordBatch | None, Delivery], Awaitable[None]]
 
@@ -61,6 +62,7 @@ class _Service:
         self._token = product_token(config.user_agent)
         self._rekey = Admission(config, ()).rekey
         self._page_limits = exchange.page_limits(config)
+        self._sitemap_limits = exchange.sitemap_limits(config)
         self._robots_limits = exchange.robots_limits(config)
 
     async def visit(self, host: HostLease) -> None:
@@ -90,8 +92,11 @@ class _Service:
             return
         leased = action.leased
         self._outbox.requests += 1
+        discover = self._config.sitemaps.discover
+        listed = is_file(leased.url, leased.found_via, discover=discover)
+        limits = self._sitemap_limits if listed else self._page_limits
         answer = await self._client.get(
-            leased.url, self._page_limits, etag=leased.etag, last_modified=leased.last_modified
+            leased.url, limits, etag=leased.etag, last_modified=leased.last_modified
         )
         visit.answered(leased, answer)
 

@@ -31,8 +31,9 @@ from crawler.frontier.lease import (
     RobotsRecord,
 )
 from crawler.outcomes import Kind, retry
-from crawler.robots.rules import Rules
+from crawler.robots.rules import ALLOW_ALL, Rules
 from crawler.url.keys import host_of, origin_of
+from crawler.url.sitemaps import is_probe
 
 
 class Robots(NamedTuple):
@@ -65,10 +66,14 @@ class Done(NamedTuple):
 
 
 class Final(NamedTuple):
-    """A URL and the last word on it: one row."""
+    """A URL and the last word on it: one row.
+
+    `sitemaps`: those that its origin's robots.txt names, as written; only where a sitemap is looked for.
+    """
 
     leased: LeasedUrl
     answer: Answer
+    sitemaps: tuple[str, ...] | None = None
 
 
 Action = Run | Robots | Get | Wait | Done
@@ -298,4 +303,8 @@ class HostVisit:
             self._queue.appendleft(leased._replace(url=target, hops=hops))
 
     def _finish(self, leased: LeasedUrl, answer: Answer) -> None:
-        self._finals.append(Final(leased, answer))
+        named = None
+        if self._config.sitemaps.discover and is_probe(leased.url):
+            rules, _ = self._rules.get(origin_of(leased.url), (ALLOW_ALL, 0.0))
+            named = rules.sitemaps
+        self._finals.append(Final(leased, answer, named))

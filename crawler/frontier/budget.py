@@ -3,6 +3,7 @@
 A URL counts from the moment it is let in, and stops counting if it ends as no page (`crawler.outcomes.PAGES`): so a
 budget of a hundred pages is not used up by redirects, and is never overdrawn. Where there is no limit nothing is
 counted (it costs as much as storing the link): a limit that is introduced when a crawl is resumed counts from then on.
+Sitemaps are counted by themselves, and for good: their limit is what bounds a tree of indexes.
 """
 
 from crawler.config import Config
@@ -25,8 +26,10 @@ class Ledger:
         self._site_limit = config.budget.pages_per_site
         self.sites: dict[bytes, int] = {}
 
-    def refusal(self, host: Host) -> str | None:
-        """Why one more URL is not let in: "budget_host", "budget_site", or `None` if it may."""
+    def refusal(self, host: Host, *, sitemap: bool = False) -> str | None:
+        """Why one more URL is not let in ("budget_host", "budget_site", "sitemap_limit"); `None` if it is."""
+        if sitemap and host.sitemaps >= self._config.sitemaps.max_files:
+            return "sitemap_limit"
         limit = host_limit(self._config, host.name)
         if limit is not None and host.admitted >= limit:
             return "budget_host"

@@ -14,8 +14,10 @@ from crawler.frontier.queues import Queues
 from crawler.frontier.records import LAST_PRIORITY, Entry, is_better, unpack_live
 from crawler.frontier.seen import Seen
 from crawler.frontier.store import Batch, Store, host_prefix, pack_key
+from crawler.url import sitemaps
 
-REASONS = ("new", "known", "budget_host", "budget_site")
+REASONS = ("new", "known", "budget_host", "budget_site", "sitemap_limit")
+_SITEMAPS = frozenset(via.encode() for via in sitemaps.FILES)
 
 
 class _Links(NamedTuple):
@@ -118,12 +120,14 @@ class Discovery:
         added = []
         for row in rows:
             host = self._host(intake, row)
-            if reason := ledger.refusal(host):
+            sitemap = links.found_via[row] in _SITEMAPS
+            if reason := ledger.refusal(host, sitemap=sitemap):
                 counts[reason] += 1
                 moved.add(host)
                 continue
-            if ledger.change(host, 1) or not host.stored:
+            if ledger.change(host, 1) or not host.stored or sitemap:
                 changed.add(host)
+            host.sitemaps += sitemap
             if self._queues.add(batch, host, links.entry(row)):
                 moved.add(host)
             added.append(links.key[row])

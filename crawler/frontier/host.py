@@ -18,14 +18,14 @@ class Host:
 
     __slots__ = (
         "admitted", "called", "clock", "due", "floor", "given_up", "leased", "lent", "name", "next_due", "prefix",
-        "queued", "rests_until", "site", "slot", "stored",
+        "queued", "rests_until", "site", "sitemaps", "slot", "stored",
     )  # fmt: skip
 
     def __init__(self, slot: int, name: str, record: HostRecord) -> None:
         self.slot = slot
         self.name = name
         self.prefix = host_prefix(slot, name)
-        self.site, self.admitted, self.clock, self.given_up = record
+        self.site, self.admitted, self.sitemaps, self.clock, self.given_up = record
         self.queued = self.due = self.leased = 0
         self.lent = self.stored = self.called = False
         self.rests_until = 0.0
@@ -48,7 +48,7 @@ class Host:
     @property
     def record(self) -> HostRecord:
         """What is stored of the host."""
-        return HostRecord(self.site, self.admitted, self.clock, self.given_up)
+        return HostRecord(self.site, self.admitted, self.sitemaps, self.clock, self.given_up)
 
 
 class Hosts:
@@ -62,10 +62,12 @@ class Hosts:
         """The host, from memory or from its record; new if it has none."""
         host = self.known.get(name)
         if host is None:
-            host = Host(slot, name, HostRecord(site, 0, Clock(), None))
+            host = Host(slot, name, HostRecord(site, 0, 0, Clock(), None))
             value = self._store.hosts.get(host.prefix)
             if value is not None:
-                host.site, host.admitted, host.clock, host.given_up = unpack_host(value)
+                host.site, host.admitted, host.sitemaps, host.clock, host.given_up = unpack_host(
+                    value
+                )
                 host.stored = True
             self.known[name] = host
         return host

@@ -63,10 +63,14 @@ class Done(NamedTuple):
 
 
 class HostRecord(NamedTuple):
-    """What is kept of a host. `admitted` counts its URLs that are pages or may yet become pages."""
+    """What is kept of a host.
+
+    `admitted` counts its URLs that are pages or may yet become pages; `sitemaps` its URLs that were found as sitemaps.
+    """
 
     site: str
     admitted: int
+    sitemaps: int
     clock: Clock
     given_up: Kind | None
 
@@ -138,16 +142,16 @@ def unpack_url(value: bytes) -> Live | Done:
 
 def pack_host(record: HostRecord) -> bytes:
     """The octets of a host record."""
-    site, admitted, clock, given_up = record
-    packed: bytes = msgpack.packb((site, admitted, clock, given_up))
+    site, admitted, sitemaps, clock, given_up = record
+    packed: bytes = msgpack.packb((site, admitted, sitemaps, clock, given_up))
     return packed
 
 
 def unpack_host(value: bytes) -> HostRecord:
     """The inverse of `pack_host`."""
-    site, admitted, clock, given_up = msgpack.unpackb(value, use_list=False)
+    site, admitted, sitemaps, clock, given_up = msgpack.unpackb(value, use_list=False)
     return HostRecord(
-        site, admitted, Clock._make(clock), None if given_up is None else Kind(given_up)
+        site, admitted, sitemaps, Clock._make(clock), None if given_up is None else Kind(given_up)
     )
 
 

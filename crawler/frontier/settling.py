@@ -15,7 +15,7 @@ from crawler.frontier.queues import Queues
 from crawler.frontier.records import Done, Live, pack_done, unpack_url
 from crawler.frontier.seen import Seen
 from crawler.frontier.store import Batch, Store, host_prefix, pack_key
-from crawler.outcomes import PAGES
+from crawler.outcomes import PAGES, Kind
 
 
 class _Row(NamedTuple):
@@ -63,6 +63,9 @@ class Settling:
                 continue
             if records.get(row.key, b"") is None:
                 unknown.append(row.key)
+                if row.kind == Kind.SITEMAP:
+                    host.sitemaps += 1  # it was not let in here, but by the state before
+                    changed.add(host)
             change = (row.kind in PAGES) - counted
             if (change and ledger.change(host, change)) or not host.stored:
                 changed.add(host)

@@ -1,7 +1,7 @@
 """From a body to the URLs that a site says it has: the sitemaps.org protocol, its indexes, text lists, and feeds.
 
 Knows bytes and one header; knows nothing of the network, of scope and of storage, and drops nothing for where it
-points: `allowed_location` is for whoever follows the entries.
+points: for which URLs a sitemap may speak is for whoever follows the entries.
 """
 
 import re
@@ -89,17 +89,6 @@ def read_sitemap(body: bytes, content_type: str | None, url: str, limits: Sitema
     else:
         kind = _read_lines(head, pieces, found)
     return Sitemap(kind, found.entries, found.truncated or texts.cut, found.dropped)
-
-
-def allowed_location(sitemap_url: str, entry_url: str, *, from_robots: bool) -> bool:
-    """Whether a sitemap may speak for a URL: it is below the sitemap's own directory, at the same origin.
-
-    `from_robots`: the robots.txt of the entry's origin names the sitemap, and so lets it speak for all of it. Both are
-    wire URLs. sitemaps.org, "Sitemap file location" and "Sitemaps & Cross Submits".
-    """
-    return from_robots or entry_url.startswith(
-        sitemap_url.partition("?")[0].rpartition("/")[0] + "/"
-    )
 
 
 class _Found:

@@ -11,14 +11,17 @@ from typing import NamedTuple
 import re2
 
 from crawler.config import Config
+from crawler.url import seeds as seed_lines
+from crawler.url import sitemaps
 from crawler.url.keys import site_of, slot_of, url_key
 from crawler.url.normal import apply, steps
-from crawler.url.parts import join, split
+from crawler.url.parts import Parts, join, split
 from crawler.url.scope import Reason, Scope, unresolved
 
 # URLs remembered: the navigation of some dozens of sites; about 400 bytes each.
 _URLS = 16_384
 _HOSTS = 16_384
+_SITEMAPS = 4096
 _SCHEMES = ("http", "https")
 
 
@@ -39,8 +42,8 @@ class Admission:
     """
 
     def __init__(self, config: Config, seeds: Iterable[str]) -> None:
-        """`seeds`: wire URLs; with the configuration's mode they say where the crawl may go."""
-        self._build(config, Scope(config.scope, seeds))
+        """`seeds`: as `crawler.url.seeds` writes them; with the mode they say where the crawl may go."""
+        self._build(config, Scope(config.scope, [seed_lines.read(seed).url for seed in seeds]))
 
     def _build(self, config: Config, scope: Scope) -> None:
         self._config = config
@@ -48,12 +51,13 @@ class Admission:
         self._steps = steps(config.url)
         self._boosts = {
             "seed": config.priority.seed_boost,
-            "sitemap": config.priority.sitemap_boost,
+            **dict.fromkeys(("sitemap", *sitemaps.FILES), config.priority.sitemap_boost),
         }
         self._bonuses = [
             (re2.compile(pattern), bonus) for pattern, bonus in config.priority.patterns
         ]
         self._remembered = lru_cache(maxsize=_URLS)(self._judge)
+        self._remembered_sitemap = lru_cache(maxsize=_SITEMAPS)(self._judge_sitemap)
         self._bonus = lru_cache(maxsize=_URLS)(self._first_bonus)
 
     def __getstate__(self) -> tuple[Config, Scope]:
@@ -71,10 +75,19 @@ class Admission:
         """
         return self._scope.past_limits(url, depth, hops) or self._remembered(url)
 
+    def admit_sitemap(
+        self, url: str, depth: int, hops: int = 0, *, anywhere: bool = False
+    ) -> Admitted | Reason:
+        """The same of a sitemap, which is wanted for what it lists: the `include` patterns do not bind it.
+
+        `anywhere`: nor does the scope's mode, because a robots.txt within it names the sitemap.
+        """
+        return self._scope.past_limits(url, depth, hops) or self._remembered_sitemap(url, anywhere)
+
     def priority(self, url: str, depth: int, via: str) -> int:
         """How late the turn of an admitted URL comes: 0 (soonest) to 255.
 
-        `via`: how it was found; `seed` and `sitemap` have their boosts.
+        `via`: how it was found; seeds, sitemaps and what they list have their boosts.
         """
         late = depth * self._config.priority.depth_step - self._boosts.get(via, 0)
         if self._bonuses:
@@ -92,10 +105,17 @@ class Admission:
         parts = split(url)
         if parts is None or parts.scheme not in _SCHEMES or not parts.host:
             return unresolved(url)
+        return self._scope.refuses(url, parts, _place(parts.host)[1]) or self._admitted(url, parts)
+
+    def _judge_sitemap(self, url: str, anywhere: bool) -> Admitted | Reason:
+        parts = split(url)
+        if parts is None or parts.scheme not in _SCHEMES or not parts.host:
+            return unresolved(url)
+        refused = self._scope.refuses_sitemap(url, parts, _place(parts.host)[1], anywhere=anywhere)
+        return refused or self._admitted(url, parts)
+
+    def _admitted(self, url: str, parts: Parts) -> Admitted:
         host, site, slot = _place(parts.host)
-        refused = self._scope.refuses(url, parts, site)
-        if refused:
-            return refused
         return Admitted(url, url_key(join(apply(self._steps, parts))), host, site, slot)
 
     def _first_bonus(self, url: str) -> int:

@@ -85,12 +85,22 @@ class Scope:
 
         How long it is and how far away is `past_limits`.
         """
+        return self._outside(parts, site) or self._trap(parts.path) or self._pattern(url)
+
+    def refuses_sitemap(
+        self, url: str, parts: Parts, site: str, *, anywhere: bool
+    ) -> Reason | None:
+        """The same of a sitemap, whatever the `include` patterns say of pages; `anywhere`: the mode too."""
+        outside = None if anywhere else self._outside(parts, site)
+        excluded = Reason.EXCLUDED if self._excluded(url) else None
+        return outside or self._trap(parts.path) or excluded
+
+    def _outside(self, parts: Parts, site: str) -> Reason | None:
         mode = self._rules.mode
-        if mode is not config.ScopeMode.ANY:
-            place = site if mode is config.ScopeMode.SITE else parts.host
-            if place not in self._places:
-                return Reason.OUT_OF_SCOPE
-        return self._trap(parts.path) or self._pattern(url)
+        if mode is config.ScopeMode.ANY:
+            return None
+        place = site if mode is config.ScopeMode.SITE else parts.host
+        return None if place in self._places else Reason.OUT_OF_SCOPE
 
     def _trap(self, path: str) -> Reason | None:
         """Paths that grow without end: relative links that resolve ever deeper, mirrored trees.
@@ -107,10 +117,13 @@ class Scope:
         return Reason.REPEATED_SEGMENTS if most > rules.max_repeated_segments else None
 
     def _pattern(self, url: str) -> Reason | None:
-        if any(pattern.search(url) for pattern in self._exclude):
+        if self._excluded(url):
             return Reason.EXCLUDED
         included = any(pattern.search(url) for pattern in self._include) or not self._include
         return None if included or url in self._seeds else Reason.NOT_INCLUDED
+
+    def _excluded(self, url: str) -> bool:
+        return any(pattern.search(url) for pattern in self._exclude)
 
 
 def _compiled(patterns: tuple[str, ...]) -> list[Any]:

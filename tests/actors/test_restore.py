@@ -19,7 +19,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.url.admit import Admission
 from tests.crawler.dataset.samples import START, fetched, outcome, page
 
-CONFIG = Config.model_validate({"scope": {"mode": "any"}})
+CONFIG = Config.model_validate({"scope": {"mode": "any"}, "sitemaps": {"discover": False}})
 HOSTS = [f"host{n}.example" for n in range(6)]
 
 

@@ -38,7 +38,7 @@ async def test_links_of_an_older_incarnation_are_refused(spec):
     async with local_crawl(spec.config, [], spec.output.root) as crawl:
         (shard,) = crawl.shards
         assert await shard.add_links(5, 3, 1, links()) == {
-            "new": 0, "known": 0, "budget_host": 0, "budget_site": 0,
+            "new": 0, "known": 0, "budget_host": 0, "budget_site": 0, "sitemap_limit": 0,
         }  # fmt: skip
         await shard.add_links(5, 4, 1, links())
         with pytest.raises(FencedError, match="of shard 5, epoch 3: epoch 4 is running"):

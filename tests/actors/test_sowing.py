@@ -47,3 +47,13 @@ def test_a_seed_outside_of_the_crawl_is_told(caplog):
     assert [links["url"].to_pylist() for _, links in found] == [["https://a.example/"]]
     assert "1 seed(s)" in caplog.text
     assert "https://a.example/private (" in caplog.text
+
+
+def test_a_sitemap_is_sown_as_one(caplog):
+    config = Config.model_validate({"scope": {"include": ["/wanted"]}})
+    seeds = ["Sitemap: https://a.example/map.xml", "https://b.example/"]
+    rows = [row for _, links in sown(seeds, config=config) for row in links.to_pylist()]
+    assert {(row["url"], row["found_via"]) for row in rows} == {
+        ("https://a.example/map.xml", "sitemap_seed"), ("https://b.example/", "seed"),
+    }  # fmt: skip
+    assert caplog.text == ""

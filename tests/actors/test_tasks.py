@@ -13,15 +13,15 @@ import pytest
 from actors import tasks
 from actors.alarm import cancel_alarm, set_alarm
 from actors.work import Source
-from crawler.config import Config
+from crawler.config import Scope, ScopeMode
 from crawler.dataset.schema import ROWS
 from crawler.frontier.lease import Delivery, Lease
-from tests.crawler.dataset.samples import SEEDS, fetched, outcome, page
+from tests.crawler.dataset.samples import PLAIN, SEEDS, fetched, outcome, page
 from tests.shared import figure
 
 ROOT = Path(__file__).resolve().parents[2]
 POISON = ROOT / "tests" / "poison"
-CONFIG = Config()
+CONFIG = PLAIN
 SOURCE = Source(shard=0, epoch=1, losses=0, batch=1, arrived=0)
 
 
@@ -144,7 +144,8 @@ def test_what_has_arrived_is_not_sent_again_what_may_not_have_is(packed):
 
 def test_another_run_has_other_rules(packed):
     assert urls(parse(batch("/a", link="https://other.example/"), packed)[1]) == []
-    wide = tasks.pack(Config.model_validate({"scope": {"mode": "any"}}), SEEDS)
+    wide = CONFIG.model_copy(update={"scope": Scope(mode=ScopeMode.ANY)})
+    wide = tasks.pack(wide, SEEDS)
     rows = batch("/a", link="https://other.example/")
     assert urls(parse(rows, wide, run="another")[1]) == ["https://other.example/"]
 

@@ -18,7 +18,14 @@ pytestmark = [pytest.mark.ray, pytest.mark.timeout(300)]
 
 # All hosts have about the same size, so that no single one with its delay takes longer than the rest together.
 WORLD = Options(
-    hosts=200, pages=5000, zipf=0.1, page_bytes=1500, links=8, traps="shape", crawl_delay=0.3
+    hosts=200,
+    pages=5000,
+    zipf=0.1,
+    page_bytes=1500,
+    links=8,
+    traps="shape",
+    crawl_delay=0.3,
+    sitemaps=True,
 )
 DELAY = 0.2
 CPUS = 2

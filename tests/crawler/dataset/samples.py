@@ -6,13 +6,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from crawler.config import Config
+from crawler.config import Config, Sitemaps
 from crawler.dataset.rows import Parsed, RowBuilder
 from crawler.fetch.fetched import FETCHED
 from crawler.url.admit import Admission
 from crawler.url.keys import host_of, site_of, slot_of, url_key
 
 SEEDS = ("https://example.org/",)
+# Of rows that are not about sitemaps.
+PLAIN = Config(sitemaps=Sitemaps(discover=False))
 START = 1_700_000_000.25
 
 
@@ -52,7 +54,7 @@ def fetched(outcomes: Iterable[dict[str, Any]]) -> pa.RecordBatch:
 
 
 def builder(config: Config | None = None, seeds: Iterable[str] = SEEDS) -> RowBuilder:
-    config = config or Config()
+    config = config or PLAIN
     return RowBuilder(config, Admission(config, seeds), "raycrawl")
 
 
@@ -77,3 +79,12 @@ def pages(first: int, count: int, words: int = 5) -> pa.RecordBatch:
 def page(*links: str, head: str = "") -> bytes:
     """The HTML of a page with these tags."""
     return f"<html><head>{head}</head><body>{' '.join(links)}</body></html>".encode()
+
+
+def listing(root: str, urls: Iterable[str]) -> bytes:
+    """A sitemap (`urlset`), an index (`sitemapindex`), a feed (`rss`), or a document that is none of them."""
+    entry, field = {"sitemapindex": ("sitemap", "loc"), "rss": ("item", "link")}.get(
+        root, ("url", "loc")
+    )
+    entries = "".join(f"<{entry}><{field}>{url}</{field}></{entry}>" for url in urls)
+    return f"<{root}>{entries}</{root}>".encode()

@@ -20,13 +20,16 @@ from crawler.errors import OutputError
 from crawler.frontier.store import slot_of_digest
 from crawler.url.admit import Admission
 from crawler.url.keys import slot_of
-from tests.crawler.dataset.samples import START, fetched, outcome, page, pages
+from crawler.url.sitemaps import FILES
+from tests.crawler.dataset.samples import PLAIN, START, fetched, listing, outcome, page, pages
 
 SYNC = Dataset(sync=False)
 SEEDS = ("https://example.org/", "https://example.net/")
 CONFIG = Config()
 ADMISSION = Admission(CONFIG, SEEDS)
-SELECTOR = Selector(ADMISSION, CONFIG)
+# Of rows whose links are all in them: where sitemaps are not looked for.
+SELECTOR = Selector(ADMISSION, PLAIN)
+EAGER = Selector(ADMISSION, CONFIG)
 
 TAGS = st.sampled_from([
     "<a href='/a'>a</a>", "<a href='/a'>again</a>", "<a href='/b?x=1&utm_source=y' rel='nofollow'>b</a>",
@@ -59,9 +62,28 @@ OTHERS = st.builds(
     PLACES,
     st.sampled_from(["timeout", "http_error"]),
 )
-OUTCOMES = st.lists(st.one_of(PAGES, PAGES, REDIRECTS, OTHERS), min_size=1, max_size=8)
+LISTED = st.lists(st.sampled_from([
+    "https://example.org/a", "https://example.org/a", "https://www.example.org/b", "https://example.net/c",
+    "https://elsewhere.example/d", "https://example.org/maps/1.xml", "mailto:x@example.org", "http://[",
+]), max_size=6)  # fmt: skip
+SITEMAPS = st.builds(
+    lambda url, via, found_on, root, listed, named, status: outcome(
+        url, found_via=via, found_on=found_on, content_type="text/xml", depth=2,
+        body=listing(root, listed) if status == 200 else None,
+        kind="fetched" if status == 200 else "redirect" if status == 301 else "http_error", http_status=status,
+        redirect_to="https://example.org/maps/2.xml" if status == 301 else None,
+        sitemaps=named if url.endswith("/sitemap.xml") else None,
+    ),
+    st.sampled_from(["https://example.org/sitemap.xml", "https://example.net/sitemap.xml",
+                     "https://example.org/maps/0.xml", "https://elsewhere.example/maps/0.xml"]),
+    st.sampled_from([*sorted(FILES), "link", "seed"]), st.sampled_from([None, "https://example.net/sitemap.xml"]),
+    st.sampled_from(["urlset", "sitemapindex", "rss", "html"]), LISTED, LISTED, st.sampled_from([200, 200, 301, 404]),
+)  # fmt: skip
+OUTCOMES = st.lists(
+    st.one_of(PAGES, PAGES, REDIRECTS, OTHERS, SITEMAPS, SITEMAPS), min_size=1, max_size=8
+)
 # Links of a page that are no URLs are in no row, so a replay cannot count them.
-UNKEPT = {"links.not_http", "links.invalid_url", "links.link_limit"}
+UNKEPT = {"links.not_http", "links.invalid_url", "links.link_limit", "links.no_location"}
 
 
 def rows_of(batches):
@@ -92,7 +114,7 @@ def test_the_rows_give_what_the_parse_path_gave(batches, data):
             counters.update(parsed.counters)
             settled.append(parsed.settled)
         journal.close(START)
-        found = list(replay(output, SELECTOR))
+        found = list(replay(output, EAGER))
 
     assert rows_of(part.settled for part in found) == rows_of(settled)
     # Hops beyond the second are not kept in rows; everything else is.
@@ -144,9 +166,9 @@ def test_only_the_wanted_slots(output):
 
 @pytest.mark.slow
 @settings(deadline=None)
-@given(OUTCOMES, st.lists(st.booleans(), min_size=2, max_size=2))
+@given(OUTCOMES, st.lists(st.booleans(), min_size=3, max_size=3))
 def test_shards_that_replay_the_same_rows_add_up(outcomes, owned):
-    places = [slot_of("example.org"), slot_of("example.net")]
+    places = [slot_of(site) for site in ("example.org", "example.net", "elsewhere.example")]
     mine = frozenset(slot for slot, own in zip(places, owned, strict=True) if own)
     with tempfile.TemporaryDirectory() as folder:
         output = Output.open(folder)
@@ -155,9 +177,9 @@ def test_shards_that_replay_the_same_rows_add_up(outcomes, owned):
         rows = RowBuilder(CONFIG, ADMISSION, "raycrawl").build(fetched(outcomes)).rows
         journal.append(1, 1, rows, START)
         journal.close(START)
-        (whole,) = replay(output, SELECTOR)
+        (whole,) = replay(output, EAGER)
         shards = (mine, frozenset(places) - mine)
-        halves = [next(replay(output, SELECTOR, slots=shard)) for shard in shards]
+        halves = [next(replay(output, EAGER, slots=shard)) for shard in shards]
     for column in ("settled", "links"):
         together = rows_of(getattr(half, column) for half in halves)
         assert sorted(map(repr, together)) == sorted(map(repr, getattr(whole, column).to_pylist()))
@@ -264,3 +286,31 @@ def test_contents_are_the_bodies_that_a_row_was_the_first_to_have(tmp_path):
     mine = frozenset({slot_of_digest(digests[1])})
     (part,) = replay(output, SELECTOR, slots=mine)
     assert [one.digest for one in part.contents] == [digests[1]]
+
+
+def one_segment(folder, outcomes):
+    output = Output.open(str(folder))
+    journal = Journal(output, 0, SYNC)
+    journal.open(1, 0.0)
+    rows = RowBuilder(CONFIG, ADMISSION, "raycrawl").build(fetched(outcomes)).rows
+    journal.append(1, 1, rows, START)
+    journal.close(START)
+    return output
+
+
+def test_what_lies_where_a_sitemap_is_looked_for_is_nobodys_original(tmp_path):
+    urls = ["https://example.org/sitemap.xml", "https://example.org/home"]
+    output = one_segment(tmp_path, [outcome(url) for url in urls])
+    (part,) = replay(output, EAGER)
+    assert [content.url for content in part.contents] == urls[1:]
+    (part,) = replay(output, SELECTOR)
+    assert len(part.contents) == 2
+
+
+def test_rows_with_many_links_come_few_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_LINKS", 200)
+    listed = listing("urlset", ["https://example.org/a"] * 100)
+    urls = [f"https://example.org/maps/{n}.xml" for n in range(8)]
+    outcomes = [outcome(url, body=listed, found_via="index") for url in urls]
+    parts = [part.rows for part in replay(one_segment(tmp_path, outcomes), EAGER)]
+    assert parts == [2, 2, 2, 2]

@@ -4,7 +4,7 @@ from contextlib import closing
 from hashlib import sha256
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.config import Config
@@ -21,7 +21,16 @@ from crawler.page.apart import Apart
 from crawler.page.facts import Extra
 from crawler.url.admit import Admission
 from crawler.url.keys import slot_of, url_key
-from tests.crawler.dataset.samples import SEEDS, START, builder, built, fetched, outcome, page
+from tests.crawler.dataset.samples import (
+    PLAIN,
+    SEEDS,
+    START,
+    builder,
+    built,
+    fetched,
+    outcome,
+    page,
+)
 
 URL = "https://example.org/here"
 BODY = page(
@@ -41,7 +50,7 @@ def only(parsed):
 
 
 def config(**page):
-    return Config.model_validate({"page": page})
+    return Config.model_validate({"page": page, "sitemaps": {"discover": False}})
 
 
 def test_a_page_becomes_a_row():
@@ -174,7 +183,7 @@ def test_the_links_of_a_duplicate_are_neither_sent_nor_remembered():
     outcomes = (
         outcome(f"https://example.org/{n}", body=page(*tags, f"<a href=/{n}>")) for n in range(3)
     )
-    rows = RowBuilder(Config(), Admission(Config(), SEEDS), "raycrawl", recent)
+    rows = RowBuilder(PLAIN, Admission(PLAIN, SEEDS), "raycrawl", recent)
     parsed = rows.build(fetched(outcomes), {1: first})
     assert parsed.rows["duplicate_of"].to_pylist() == [None, first, None]
     assert [url[-1] for url in parsed.links["url"].to_pylist()] == ["a", "0", "2"]
@@ -361,6 +370,7 @@ def test_a_slice_of_a_batch_is_read_like_a_batch():
 
 
 @pytest.mark.slow
+@settings(deadline=None)
 @given(
     st.lists(st.binary(max_size=200), max_size=4),
     st.sampled_from([None, "text/html", "text/plain; charset=utf-16"]),

@@ -3,12 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.config import Config
+from crawler.dataset.found import LinkColumns, Source, counter
 from crawler.dataset.recent import Recent
 from crawler.dataset.selection import (
-    LinkColumns,
     Selector,
-    Source,
-    counter,
     forbids_following,
     relation,
     via_of,

@@ -37,7 +37,7 @@ def test_a_row_has_every_column_of_the_contract():
         "ip": "127.0.0.1", "content_type": "text/html", "etag": '"e"', "last_modified": "then",
         "wire_bytes": 4, "truncated": True,
         "headers": [{"name": "Server", "value": "x"}, {"name": "X-A", "value": "b"}],
-        "body": b"body", "content_digest": sha256(b"body").digest(), "error": None,
+        "body": b"body", "content_digest": sha256(b"body").digest(), "error": None, "sitemaps": None,
     }  # fmt: skip
 
 
@@ -77,3 +77,16 @@ def test_the_empty_batch_has_the_columns_too():
 
 def test_a_rows_size_is_mostly_its_body():
     assert 10_000 < row(body=b"x" * 10_000, headers=[("A", "b")]).size < 11_000
+
+
+def test_what_lies_where_a_sitemap_is_looked_for_is_compared_with_nothing():
+    found = row(body=b"x")
+    looked_for = found._replace(final=found.final._replace(sitemaps=()))
+    named = found._replace(final=found.final._replace(sitemaps=("/a", "/b")))
+    assert columns.contents([looked_for, named]) == (None, None)
+    batch = columns.batch([found, looked_for, named])
+    assert batch["sitemaps"].to_pylist() == [None, [], ["/a", "/b"]]
+
+
+def test_a_zipped_body_weighs_what_it_may_unpack_to():
+    assert row(body=b"\x1f\x8b" + b"x" * 2000).size > 2_000_000

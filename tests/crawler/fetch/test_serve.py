@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from crawler.config import Config, Fetch, Politeness, Robots, Runtime
+from crawler.config import Config, Fetch, Politeness, Robots, Runtime, Sitemaps
 from crawler.fetch.client import Client
 from crawler.fetch.serve import serve
 from crawler.frontier.lease import HostLease, Lease, LeasedUrl
@@ -269,3 +269,30 @@ async def test_a_host_that_cannot_be_reached_has_a_report_too():
     assert report.robots_failure == server.url("")
     assert report.incident.kind is Kind.TIMEOUT
     assert report.unused == (100, 101)
+
+
+async def test_a_sitemap_has_limits_of_its_own():
+    def big(target):
+        if target == "/robots.txt":
+            return reply(b"Sitemap: /other.gz")
+        return reply(b"x" * 3000, headers=("Content-Type: application/octet-stream",))
+
+    config = configured()
+    fetch = config.fetch.model_copy(update={"max_body": 1024})
+    config = config.model_copy(update={"fetch": fetch, "sitemaps": Sitemaps(max_bytes=2048)})
+    async with serving(big) as server:
+        urls = [
+            (server.url("/sitemap.xml"), "link"),
+            (server.url("/a.gz"), "index"),
+            (server.url("/b.gz"), "link"),
+        ]
+        leased = tuple(
+            LeasedUrl(n, url, 0, 0, 0, 0, 0, None, via) for n, (url, via) in enumerate(urls)
+        )
+        got = await served(
+            lease(HostLease("127.0.0.1", "127.0.0.1", 1, 0.0, 0.0, (), leased)), config
+        )
+    said = {row["key"]: (row["kind"], len(row["body"] or b""), row["sitemaps"]) for row in got.rows}
+    assert said == {
+        0: ("fetched", 2048, ["/other.gz"]), 1: ("fetched", 2048, None), 2: ("excluded_type", 0, None),
+    }  # fmt: skip

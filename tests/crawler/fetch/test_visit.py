@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.config import Config, Politeness, Robots, Scope
+from crawler.config import Config, Politeness, Robots, Scope, Sitemaps
 from crawler.fetch.exchange import Answer
 from crawler.fetch.visit import Done, Get, HostVisit, Run, Wait
 from crawler.fetch.visit import Robots as AskRobots
@@ -504,3 +504,26 @@ def test_every_visit_is_polite_and_accounts_for_every_url(
     assert report.free_at >= free
     assert len(report.robots) <= 1 or ttl < 2
     assert (report.robots_failure is None) or report.incident
+
+
+RULES = RobotsRecord(
+    ORIGIN, parse(b"Sitemap: /a.xml\nUser-agent: *\nDisallow: /sitemap.xml", "testbot").pack(), 1e12
+)
+
+
+def test_where_a_sitemap_is_looked_for_the_row_says_which_robots_txt_names():
+    probe = leased(1, f"{ORIGIN}/sitemap.xml")
+    for rules, named in ((RULES, ("/a.xml",)), (ALLOWED, ())):
+        visit = visiting(host(probe, leased(2), robots=(rules,)))
+        while isinstance(action := visit.next(1.0), Get):
+            visit.answered(action.leased, answer(Kind.HTTP_ERROR, status=404))
+        first, *others = visit.take()
+        assert first.sitemaps == named
+        assert [final.sitemaps for final in others] == [None] * len(others)
+
+
+def test_where_none_is_looked_for_no_row_says():
+    quiet = Config(sitemaps=Sitemaps(discover=False))
+    visit = visiting(host(leased(1, f"{ORIGIN}/sitemap.xml"), robots=(RULES,)), config=quiet)
+    assert visit.next(1.0) == Done()
+    assert [final.sitemaps for final in visit.take()] == [None]

@@ -16,7 +16,7 @@ def store(tmp_path):
 
 
 def host(name="a.example", site="example"):
-    return Host(7, name, HostRecord(site, 0, Clock(), None))
+    return Host(7, name, HostRecord(site, 0, 0, Clock(), None))
 
 
 def save(ledger, store):
@@ -73,3 +73,13 @@ def test_without_limits_nothing_is_counted(store):
     assert one.admitted == 0
     save(ledger, store)
     assert store.sites.empty
+
+
+def test_sitemaps_have_a_limit_of_their_own(store):
+    ledger = Ledger(config(sitemaps={"max_files": 2}), store)
+    one = host("a.example")
+    one.sitemaps = 1
+    assert ledger.refusal(one, sitemap=True) is None
+    one.sitemaps = 2
+    assert ledger.refusal(one, sitemap=True) == "sitemap_limit"
+    assert ledger.refusal(one) is None

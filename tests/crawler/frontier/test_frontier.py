@@ -63,7 +63,7 @@ def test_a_link_becomes_a_lease_with_all_that_was_known_of_it(opened):
         ),
         NOW,
     )
-    assert counts == {"new": 2, "known": 0, "budget_host": 0, "budget_site": 0}
+    assert counts == {"new": 2, "known": 0, "budget_host": 0, "budget_site": 0, "sitemap_limit": 0}
     given = lease(frontier)
     assert (given.number, given.shard, given.epoch, given.deadline) == (1, 4, 9, NOW + 20)
     hosts = {host.host: host for host in given.hosts}
@@ -414,12 +414,14 @@ def test_budgets_refuse_links_and_give_back_what_was_no_page(opened):
         "known": 0,
         "budget_host": 1,
         "budget_site": 2,
+        "sitemap_limit": 0,
     }
     assert frontier.discover(links(found[5]), NOW) == {
         "new": 0,
         "known": 0,
         "budget_host": 0,
         "budget_site": 1,
+        "sitemap_limit": 0,
     }
     frontier.check()
     given = lease(frontier)
@@ -493,3 +495,32 @@ def test_a_retry_that_was_settled_meanwhile_makes_nobody_ready(opened):
     assert lease(frontier, NOW + 5) is None
     assert frontier.next_ready(NOW + 5) == NOW + 50
     assert keys_of(lease(frontier, NOW + 50)) == [2]
+
+
+def test_a_host_has_so_many_sitemaps_and_no_more_also_after_a_rebuild(opened):
+    def found(*keys, via="index"):
+        return links(*({**link(key=key), "found_via": via} for key in keys))
+
+    frontier = opened(sitemaps={"max_files": 3})
+    counts = frontier.discover(found(1, 2), NOW)
+    assert (counts["new"], counts["sitemap_limit"]) == (2, 0)
+    # The count is kept, and the URLs of others are none of it.
+    frontier = opened(sitemaps={"max_files": 3})
+    assert frontier.discover(found(3, 4, 5), NOW)["sitemap_limit"] == 2
+    assert frontier.discover(found(6, 7, via="sitemap"), NOW)["new"] == 2
+    rows = rows_of(lease(frontier, NOW + 5, seconds=99), "sitemap")
+    frontier.settle(rows, NOW, counters={}, mark=1)
+    assert frontier.discover(found(8), NOW)["sitemap_limit"] == 1
+
+
+def test_rows_of_sitemaps_count_where_their_links_are_forgotten(opened):
+    frontier = opened(sitemaps={"max_files": 2})
+    rows = [{**settled_row, "kind": "sitemap"} for settled_row in (done(1), done(2))]
+    frontier.restore(settled(*rows), NOW, counters={}, mark=1)
+    refused = links({**link(key=3), "found_via": "index"})
+    assert frontier.discover(refused, NOW)["sitemap_limit"] == 1
+
+
+def done(key):
+    return {"slot": 7, "host": "a.example", "site": "a.example", "key": key, "kind": "fetched",
+            "http_status": 200, "visit": 0, "fetched_at": NOW}  # fmt: skip

@@ -87,6 +87,7 @@ class FrontierMachine(RuleBasedStateMachine):
             "known": len(rows) - len(new),
             "budget_host": 0,
             "budget_site": 0,
+            "sitemap_limit": 0,
         }
         self.state |= dict.fromkeys(new, "queued")
         self.attempt |= dict.fromkeys(new, 0)

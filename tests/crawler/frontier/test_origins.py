@@ -26,7 +26,10 @@ def test_origin_of(url, origin):
 
 def test_records_are_kept_by_origin_and_given_out_until_they_expire(tmp_path):
     store = Store(tmp_path, block_cache=1 << 20, write_buffer=1 << 20)
-    origins, host = Origins(store), Host(7, "a.example", HostRecord("a.example", 0, Clock(), None))
+    origins, host = (
+        Origins(store),
+        Host(7, "a.example", HostRecord("a.example", 0, 0, Clock(), None)),
+    )
     slow = parse(b"User-agent: *\nCrawl-delay: 7\nDisallow: /x\n", "raycrawl").pack()
     open_to_all = parse(b"", "raycrawl").pack()
     records = RobotsRecord(HTTPS, slow, 50.0), RobotsRecord(PORT, open_to_all, 60.0)

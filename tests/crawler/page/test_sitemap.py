@@ -11,7 +11,6 @@ from crawler.page.sitemap import (
     SitemapEntry,
     SitemapKind,
     SitemapLimits,
-    allowed_location,
     read_sitemap,
 )
 
@@ -166,25 +165,6 @@ def test_alternates_are_remembered_and_forgotten(monkeypatch):
 def test_the_host_of_a_sitemap_without_one_names_nothing():
     found = read_sitemap(b"<urlset><url><loc>x</loc></url>", None, "nowhere", SitemapLimits())
     assert found == (SitemapKind.URLSET, [], None, {"invalid_url": 1})
-
-
-@pytest.mark.parametrize(
-    ("sitemap_url", "url", "allowed"),
-    [
-        ("http://a.example/sitemap.xml", "http://a.example/b/c", True),
-        ("http://a.example/b/sitemap.xml", "http://a.example/b/c?d", True),
-        ("http://a.example/b/sitemap.php?c=/d/", "http://a.example/b/e", True),
-        ("http://a.example/b/sitemap.xml", "http://a.example/c", False),
-        ("http://a.example/b/sitemap.xml", "http://a.example/bc", False),
-        ("http://a.example/sitemap.xml", "https://a.example/", False),
-        ("http://a.example/sitemap.xml", "http://a.example:8080/", False),
-        ("http://a.example/sitemap.xml", "http://www.a.example/", False),
-        ("http://a.example/sitemap.xml", "http://a.example.b/", False),
-    ],
-)
-def test_location(sitemap_url, url, allowed):
-    assert allowed_location(sitemap_url, url, from_robots=False) is allowed
-    assert allowed_location(sitemap_url, url, from_robots=True)
 
 
 def sound(found):
