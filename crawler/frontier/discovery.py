@@ -1,4 +1,4 @@
-"""Links come in: which are new, which are known but better, which are over a budget. One write batch for all.
+"""Links come in: which are new, which are known but better, which are over a limit. One write batch for all.
 
 The hot path of a shard: there are some hundred links to a page. Hence columns and lists, and a host's prefix made once.
 """
@@ -13,9 +13,15 @@ from crawler.frontier.host import Host, Hosts
 from crawler.frontier.queues import Queues
 from crawler.frontier.records import LAST_PRIORITY, Entry, is_better, unpack_live
 from crawler.frontier.seen import Seen
+from crawler.frontier.shapes import Shapes
 from crawler.frontier.store import Batch, Store, host_prefix, pack_key
+from crawler.url.shape import Trap
 
-REASONS = ("new", "known", "budget_host", "budget_site")
+REASONS = ("new", "known", "budget_host", "budget_site", "hosts_per_site", *Trap)
+
+# Who names a URL wants it: as a seed, or (unless its host is one too many) in a sitemap.
+_SEED = b"seed"
+_NAMED = frozenset({_SEED, b"sitemap"})
 
 
 class _Links(NamedTuple):
@@ -113,16 +119,20 @@ class Discovery:
         """Stores the links in these rows that are not refused, and writes the batch; counts them by fate."""
         links, batch, moved = intake.links, intake.batch, intake.moved
         counts = dict.fromkeys(REASONS, 0)
-        ledger = Ledger(self._config, self._store)
+        ledger, shapes = Ledger(self._config, self._store), Shapes(self._config, self._store)
         changed: set[Host] = set()
         added = []
         for row in rows:
             host = self._host(intake, row)
-            if reason := ledger.refusal(host):
+            via = links.found_via[row]
+            reason = ledger.refusal(host, seed=via == _SEED) or shapes.let_in(
+                host, links.url[row], always=via in _NAMED
+            )
+            if reason:
                 counts[reason] += 1
                 moved.add(host)
                 continue
-            if ledger.change(host, 1) or not host.stored:
+            if ledger.change(host, 1) | ledger.enter(host):
                 changed.add(host)
             if self._queues.add(batch, host, links.entry(row)):
                 moved.add(host)
@@ -130,6 +140,7 @@ class Discovery:
         for host in changed:
             self._hosts.save(batch, host)
         ledger.save(batch)
+        shapes.save(batch)
         self._store.write(batch)
         self._seen.add(added)
         counts["new"] = len(added)

@@ -64,7 +64,8 @@ class Settling:
             if records.get(row.key, b"") is None:
                 unknown.append(row.key)
             change = (row.kind in PAGES) - counted
-            if (change and ledger.change(host, change)) or not host.stored:
+            entered = ledger.enter(host)
+            if (change and ledger.change(host, change)) or entered:
                 changed.add(host)
             batch.put(host.prefix + pack_key(row.key), _done(row), self._store.urls.handle)
         for host in changed:

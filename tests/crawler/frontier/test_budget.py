@@ -46,7 +46,7 @@ def test_a_host_is_let_in_up_to_its_limit(store):
     assert ledger.refusal(other) is None
     ledger.change(one, -1)
     assert ledger.refusal(one) is None
-    assert ledger.sites == {}
+    assert ledger.counts == {}
 
 
 def test_a_site_is_counted_over_its_hosts_and_over_batches(store):

@@ -1,0 +1,102 @@
+"""Dates in URLs, as calendars and archives write them. Pure; knows no clock: any year from 1900 to 2199 is one.
+
+Without a word that speaks of a calendar only what has a year and a month of two digits is a date, so that
+`/topic/2005/3` (the third page of topic 2005) and `/item/20150823` are none.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+_YEAR = r"(?:19|20|21)[0-9]{2}"
+_MONTH = r"(?:0[1-9]|1[0-2])"
+_DAY = r"(?:0[1-9]|[12][0-9]|3[01])"
+_SEPARATOR = r"(?:[-/_.]|%2F)"
+_ALONE = r"(?<![0-9A-Za-z]){}(?![0-9A-Za-z])"
+
+_PLAIN = rf"{_YEAR}(?:{_SEPARATOR}{_MONTH}(?:{_SEPARATOR}{_DAY})?|[-/_]?W[0-5][0-9])"
+# Beside a word that says so: days and months of one digit, the year at the end, no separator.
+_SAID = (
+    rf"{_YEAR}(?:{_SEPARATOR}[0-3]?[0-9](?:{_SEPARATOR}[0-3]?[0-9])?|[-/_]?W[0-5][0-9]|{_MONTH}(?:{_DAY})?)"
+    rf"|[0-3]?[0-9]{_SEPARATOR}(?:[0-3]?[0-9]{_SEPARATOR})?{_YEAR}"
+)
+_NAMES = r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_WORDS = (
+    "calendar|kalender|calendrier|calendario|agenda|event|schedule|diary|year|month|week|day|date"
+)
+
+# What most paths with digits do not have; three times as fast as the whole pattern.
+_LIKE_A_YEAR = re.compile("[12][0-9]{3}")
+_IN_PATH = re.compile(_ALONE.format(f"(?:{_PLAIN})"))
+_IN_CALENDAR = re.compile(_ALONE.format(f"(?:{_SAID})"))
+_CALENDAR = re.compile(rf"(?<![a-z])(?:{_WORDS})s?(?![a-z])", re.IGNORECASE)
+_FIELD = re.compile(rf"(?:{_WORDS})s?(?![a-z])")
+_NOT_DATES = re.compile("(?:up|vali|candi|man)date")
+_VALUE = re.compile(rf"(?:{_PLAIN})(?:[T+ ].*)?")
+_SAID_VALUE = re.compile(
+    rf"(?:{_SAID})(?:[T+ ].*)?|-?[0-9]{{1,10}}|(?:{_NAMES})[a-z]*", re.IGNORECASE
+)
+_CENTURIES = frozenset({"19", "20", "21"})
+_LETTERS = frozenset("ymdwYMDW")
+_MASK = "@"
+
+MONTHS, WEEKS, DAYS = 12, 53, 366
+
+
+class Masked(NamedTuple):
+    """A text without its date, and how many such dates there are in a year."""
+
+    text: str
+    a_year: int
+
+
+def in_path(path: str) -> Masked | None:
+    """A path with its dates masked; `None` if it has none."""
+    if not _LIKE_A_YEAR.search(path):
+        return None
+    pattern = _IN_CALENDAR if _CALENDAR.search(path) else _IN_PATH
+    found = pattern.findall(path)
+    return Masked(pattern.sub(_MASK, path), max(map(_rate, found))) if found else None
+
+
+def in_fields(fields: Sequence[tuple[str, str]]) -> Masked | None:
+    """The parameters (name, value) of a query, joined in order, with the values that are dates masked.
+
+    `None` if none is.
+    """
+    rates = [_value_rate(name, value) for name, value in fields]
+    if not any(rates):
+        return None
+    # One letter is enough beside a date: `?year=2026&m=11`.
+    masked = [
+        f"{name}={_MASK if rate or (name in _LETTERS and value.isdecimal()) else value}"
+        for (name, value), rate in zip(fields, rates, strict=True)
+    ]
+    return Masked("&".join(masked), max(rates))
+
+
+def _value_rate(name: str, value: str) -> int:
+    """Dates a year of this form; 0 if the parameter is no date."""
+    if value[:2] in _CENTURIES and _VALUE.fullmatch(value):
+        return _rate(value[:10])
+    rate = _name_rate(name)
+    return rate if rate and _SAID_VALUE.fullmatch(value) else 0
+
+
+@lru_cache(maxsize=4096)
+def _name_rate(name: str) -> int:
+    lower = name.lower()
+    if not _FIELD.search(lower) or _NOT_DATES.search(lower):
+        return 0
+    if "year" in lower or "month" in lower:
+        return MONTHS
+    return WEEKS if "week" in lower else DAYS
+
+
+def _rate(date: str) -> int:
+    """Dates a year of this form: a week's, a month's or a day's."""
+    if "W" in date:
+        return WEEKS
+    numbers = re.findall(r"[0-9]+", date.replace("%2F", "/"))
+    return MONTHS if len(numbers) == 2 or (len(numbers) == 1 and len(numbers[0]) == 6) else DAYS
