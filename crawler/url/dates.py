@@ -15,11 +15,12 @@ _DAY = r"(?:0[1-9]|[12][0-9]|3[01])"
 _SEPARATOR = r"(?:[-/_.]|%2F)"
 _ALONE = r"(?<![0-9A-Za-z]){}(?![0-9A-Za-z])"
 
-_PLAIN = rf"{_YEAR}(?:{_SEPARATOR}{_MONTH}(?:{_SEPARATOR}{_DAY})?|[-/_]?W[0-5][0-9])"
+# Groups: a week; a day. What has neither is a month.
+_PLAIN = rf"{_YEAR}(?:[-/_]?(W[0-5][0-9])|{_SEPARATOR}{_MONTH}(?:{_SEPARATOR}({_DAY}))?)"
 # Beside a word that says so: days and months of one digit, the year at the end, no separator.
 _SAID = (
-    rf"{_YEAR}(?:{_SEPARATOR}[0-3]?[0-9](?:{_SEPARATOR}[0-3]?[0-9])?|[-/_]?W[0-5][0-9]|{_MONTH}(?:{_DAY})?)"
-    rf"|[0-3]?[0-9]{_SEPARATOR}(?:[0-3]?[0-9]{_SEPARATOR})?{_YEAR}"
+    rf"(?:{_YEAR}(?:{_SEPARATOR}[0-3]?[0-9](?:{_SEPARATOR}([0-3]?[0-9]))?|{_MONTH}({_DAY})?)"
+    rf"|([0-3]?[0-9]{_SEPARATOR})?[0-3]?[0-9]{_SEPARATOR}{_YEAR})"
 )
 _NAMES = r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _WORDS = (
@@ -28,15 +29,14 @@ _WORDS = (
 
 # What most paths with digits do not have; three times as fast as the whole pattern.
 _LIKE_A_YEAR = re.compile("[12][0-9]{3}")
-_IN_PATH = re.compile(_ALONE.format(f"(?:{_PLAIN})"))
-_IN_CALENDAR = re.compile(_ALONE.format(f"(?:{_SAID})"))
+_IN_PATH = re.compile(_ALONE.format(_PLAIN))
+_IN_CALENDAR = re.compile(_ALONE.format(_SAID))
 _CALENDAR = re.compile(rf"(?<![a-z])(?:{_WORDS})s?(?![a-z])", re.IGNORECASE)
 _FIELD = re.compile(rf"(?:{_WORDS})s?(?![a-z])")
 _NOT_DATES = re.compile("(?:up|vali|candi|man)date")
-_VALUE = re.compile(rf"(?:{_PLAIN})(?:[T+ ].*)?")
-_SAID_VALUE = re.compile(
-    rf"(?:{_SAID})(?:[T+ ].*)?|-?[0-9]{{1,10}}|(?:{_NAMES})[a-z]*", re.IGNORECASE
-)
+_VALUE = re.compile(rf"{_PLAIN}(?:[T+ ].*)?")
+_SAID_VALUE = re.compile(rf"{_SAID}(?:[T+ ].*)?|-?[0-9]{{1,10}}|(?:{_NAMES})[a-z]*", re.IGNORECASE)
+_WITH_WEEKS = frozenset({_IN_PATH, _VALUE})
 _CENTURIES = frozenset({"19", "20", "21"})
 _LETTERS = frozenset("ymdwYMDW")
 _MASK = "@"
@@ -55,31 +55,41 @@ def in_path(path: str) -> Masked | None:
     """A path with its dates masked; `None` if it has none."""
     if not _LIKE_A_YEAR.search(path):
         return None
-    pattern = _IN_CALENDAR if _CALENDAR.search(path) else _IN_PATH
-    found = pattern.findall(path)
-    return Masked(pattern.sub(_MASK, path), max(map(_rate, found))) if found else None
+    pattern = _IN_PATH
+    found = pattern.search(path)
+    if found is None and _CALENDAR.search(path):
+        pattern = _IN_CALENDAR
+        found = pattern.search(path)
+    if found is None:
+        return None
+    text, dates = pattern.subn(_MASK, path)
+    return Masked(text, _rate(found) if dates == 1 else DAYS)
 
 
-def in_fields(fields: Sequence[tuple[str, str]]) -> Masked | None:
-    """The parameters (name, value) of a query, joined in order, with the values that are dates masked.
+def in_fields(fields: Sequence[tuple[str, str, str]]) -> Masked | None:
+    """The parameters (name, "=", value) of a query, joined in order, with the values that are dates masked.
 
     `None` if none is.
     """
-    rates = [_value_rate(name, value) for name, value in fields]
+    rates = [
+        _value_rate(name, value) if value[:2] in _CENTURIES or _name_rate(name) else 0
+        for name, _, value in fields
+    ]
     if not any(rates):
         return None
     # One letter is enough beside a date: `?year=2026&m=11`.
     masked = [
         f"{name}={_MASK if rate or (name in _LETTERS and value.isdecimal()) else value}"
-        for (name, value), rate in zip(fields, rates, strict=True)
+        for (name, _, value), rate in zip(fields, rates, strict=True)
     ]
     return Masked("&".join(masked), max(rates))
 
 
 def _value_rate(name: str, value: str) -> int:
     """Dates a year of this form; 0 if the parameter is no date."""
-    if value[:2] in _CENTURIES and _VALUE.fullmatch(value):
-        return _rate(value[:10])
+    found = _VALUE.fullmatch(value)
+    if found:
+        return _rate(found)
     rate = _name_rate(name)
     return rate if rate and _SAID_VALUE.fullmatch(value) else 0
 
@@ -94,9 +104,7 @@ def _name_rate(name: str) -> int:
     return WEEKS if "week" in lower else DAYS
 
 
-def _rate(date: str) -> int:
-    """Dates a year of this form: a week's, a month's or a day's."""
-    if "W" in date:
-        return WEEKS
-    numbers = re.findall(r"[0-9]+", date.replace("%2F", "/"))
-    return MONTHS if len(numbers) == 2 or (len(numbers) == 1 and len(numbers[0]) == 6) else DAYS
+def _rate(date: re.Match[str]) -> int:
+    if date.lastindex is None:
+        return MONTHS
+    return WEEKS if date.re in _WITH_WEEKS and date.lastindex == 1 else DAYS

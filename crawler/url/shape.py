@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from crawler.url import dates
 from crawler.url.keys import url_key
-from crawler.url.tokens import is_token
+from crawler.url.tokens import SHORTEST, is_token
 
 
 class Trap(StrEnum):
@@ -41,7 +41,9 @@ class Shape(NamedTuple):
     a_year: int = 0
 
 
-_SEPARATORS = re.compile("[&;]")
+# As `str.partition` gives them: name, "=", value.
+_Field = tuple[str, str, str]
+
 _DIGITS = re.compile("[0-9]+")
 _LONG = re.compile(r"/[0-9A-Za-z-]{16}")
 # A number under these names counts a list's pages, which may go on for ever; under others it may name something.
@@ -58,19 +60,15 @@ def shape_of(url: str) -> Shape | None:
     """The shape of a wire URL, if there may be any number of URLs of it."""
     path, _, query = url[url.index("/", 8) :].partition("?")
     if query:
-        fields = sorted(_field(text) for text in _SEPARATORS.split(query) if text)
+        texts = query.replace(";", "&").split("&")
+        fields = sorted([text.partition("=") for text in texts if text])
         return _calendar(path, fields) or _tokens(path, fields) or _parameters(path, fields)
     if not _DIGITS.search(path):
         return None
     return _calendar(path, []) or _tokens(path, [])
 
 
-def _field(text: str) -> tuple[str, str]:
-    name, _, value = text.partition("=")
-    return name, value
-
-
-def _calendar(path: str, fields: list[tuple[str, str]]) -> Shape | None:
+def _calendar(path: str, fields: list[_Field]) -> Shape | None:
     in_path, in_fields = dates.in_path(path), dates.in_fields(fields)
     if in_path is None and in_fields is None:
         return None
@@ -80,30 +78,34 @@ def _calendar(path: str, fields: list[tuple[str, str]]) -> Shape | None:
     return Shape(Trap.CALENDAR, url_key(f"{fixed}?{asked}"), None, a_year)
 
 
-def _tokens(path: str, fields: list[tuple[str, str]]) -> Shape | None:
+def _tokens(path: str, fields: list[_Field]) -> Shape | None:
     # What comes after a token does not count: a session id before all pages of a site would have a counter for each.
     if _LONG.search(path):
         segments = path.split("/")
         for place, segment in enumerate(segments):
             if is_token(segment.partition(".")[0]):
                 return Shape(Trap.TOKENS, url_key(_numberless("/".join(segments[:place])) + "/*"))
-    for _, value in fields:
-        if is_token(value):
-            names = "&".join(name for name, _ in fields)
+    for _, _, value in fields:
+        if len(value) >= SHORTEST and is_token(value):
+            names = "&".join([name for name, _, _ in fields])
             return Shape(Trap.TOKENS, url_key(f"{_numberless(path)}?{names}"))
     return None
 
 
-def _parameters(path: str, fields: list[tuple[str, str]]) -> Shape | None:
+def _parameters(path: str, fields: list[_Field]) -> Shape | None:
     # One parameter with a word is a page's name: `index.php?title=Main_Page`.
     if len(fields) == 1 and fields[0][0].lower() not in _PAGING:
         return None
     # `id=45:a-title` is an id too; of an id only the name is part of the choice.
-    choices = [
-        name if value[:1].isdecimal() and name.lower() not in _PAGING else f"{name}={value}"
-        for name, value in fields
-    ]
-    if choices == [name for name, _ in fields]:
+    words = 0
+    choices = []
+    for name, equals, value in fields:
+        if value[:1].isdecimal() and name.lower() not in _PAGING:
+            choices.append(name)
+        else:
+            choices.append(name + equals + value)
+            words += 1
+    if not words:
         return None
     template = f"{_numberless(path)}?"
     return Shape(Trap.PARAMETERS, url_key(template), url_key(template + "&".join(choices)))
