@@ -42,21 +42,19 @@ class Ledger:
         ):
             return "budget_site"
         if (
-            self._hosts_limit is not None
-            and not seed
-            and not self._known(host)
+            not (host.stored or seed or host in self._entered)
+            and self._hosts_limit is not None
             and self._count(site_hosts_key(host.slot, host.site)) >= self._hosts_limit
         ):
             return "hosts_per_site"
         return None
 
-    def enter(self, host: Host) -> bool:
-        """Counts a host of which nothing is stored yet, once; whether it is one."""
-        if not self._known(host):
+    def enter(self, host: Host) -> None:
+        """Counts a host of which nothing is stored yet for its site, once."""
+        if host not in self._entered:
             self._entered.add(host)
             hosts = site_hosts_key(host.slot, host.site)
             self.counts[hosts] = self._count(hosts) + 1
-        return not host.stored
 
     def change(self, host: Host, by: int) -> bool:
         """Counts `by` URLs for the host and its site, where they are limited; whether the host's record has changed."""
@@ -72,9 +70,6 @@ class Ledger:
         """Puts the sites' new counts into the batch."""
         for key, count in self.counts.items():
             batch.put(key, count.to_bytes(8, "big", signed=True), self._stored.handle)
-
-    def _known(self, host: Host) -> bool:
-        return host.stored or host in self._entered
 
     def _count(self, key: bytes) -> int:
         count = self.counts.get(key)

@@ -132,7 +132,10 @@ class Discovery:
                 counts[reason] += 1
                 moved.add(host)
                 continue
-            if ledger.change(host, 1) | ledger.enter(host):
+            if ledger.change(host, 1):
+                changed.add(host)
+            if not host.stored:
+                ledger.enter(host)
                 changed.add(host)
             if self._queues.add(batch, host, links.entry(row)):
                 moved.add(host)

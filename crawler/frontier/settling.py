@@ -64,8 +64,10 @@ class Settling:
             if records.get(row.key, b"") is None:
                 unknown.append(row.key)
             change = (row.kind in PAGES) - counted
-            entered = ledger.enter(host)
-            if (change and ledger.change(host, change)) or entered:
+            if change and ledger.change(host, change):
+                changed.add(host)
+            if not host.stored:
+                ledger.enter(host)
                 changed.add(host)
             batch.put(host.prefix + pack_key(row.key), _done(row), self._store.urls.handle)
         for host in changed:

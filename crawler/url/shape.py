@@ -69,7 +69,7 @@ def shape_of(url: str) -> Shape | None:
 
 
 def _calendar(path: str, fields: list[_Field]) -> Shape | None:
-    in_path, in_fields = dates.in_path(path), dates.in_fields(fields)
+    in_path, in_fields = dates.in_path(path), dates.in_fields(fields) if fields else None
     if in_path is None and in_fields is None:
         return None
     fixed = in_path.text if in_path else path
