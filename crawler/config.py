@@ -63,7 +63,11 @@ class ScopeMode(StrEnum):
 
 
 class Scope(Frozen):
-    """Which URLs belong to the crawl. Patterns are RE2 (linear time), searched anywhere in the wire URL."""
+    """Which URLs belong to the crawl. Patterns are RE2 (linear time), searched anywhere in the wire URL.
+
+    `max_url_length` (characters), `max_path_segments`, `max_repeated_segments` (times that one segment of a path may
+    occur) and `max_parameters` (of a query) end URLs that grow without end. They do not bind seeds, nor does `include`.
+    """
 
     mode: ScopeMode = ScopeMode.SITE
     include: tuple[Pattern, ...] = ()
@@ -72,19 +76,26 @@ class Scope(Frozen):
     max_url_length: Count = 2048
     max_path_segments: Count = 32
     max_repeated_segments: Count = 3
+    max_parameters: Count = 20
     max_redirects: Annotated[int, Field(ge=0)] = 10
     follow_nofollow: bool = False
     follow_duplicates: bool = False
 
 
 class Url(Frozen):
-    """Which spellings count as one URL (the key only; what is sent is never touched)."""
+    """Which spellings count as one URL (the key only; what is sent is never touched).
+
+    Parameters of the query and of path segments count for nothing if they are called like one of `tracking_parameters`
+    (`*`: any text), or like one of `session_parameters` with a value that looks random (`sid=5` may name a page).
+    """
 
     tracking_parameters: tuple[str, ...] = (
         "utm_*", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "twclid", "ttclid",
         "igshid", "mc_cid", "mc_eid", "_ga", "_gl", "_hsenc", "_hsmi", "mkt_tok", "oly_anon_id", "oly_enc_id",
-        "phpsessid", "jsessionid", "aspsessionid*", "sessionid",
+        "phpsessid", "jsessionid", "aspsessionid*", "sessionid", "session_id", "sessid", "cfid", "cftoken", "zenid",
+        "oscsid",
     )  # fmt: skip
+    session_parameters: tuple[str, ...] = ("s", "sid", "sess", "session", "session-id")
     sort_query: bool = True
     strip_trailing_slash: bool = False
 
@@ -184,13 +195,24 @@ class Dns(Frozen):
 
 
 class Budget(Frozen):
-    """Where the crawl, a site or a host stops. `None`: no limit."""
+    """Where the crawl, a site or a host stops. `None`: no limit.
+
+    The last four end traps (`crawler.url.shape` says what they count); they count new URLs, and never refuse seeds.
+    `hosts_per_site`: hosts of one site (its names may be endless). Of one host: `calendar_years`: URLs that differ
+    only in a date, as many as there are months, weeks or days in so many years; `token_urls`: URLs that begin alike
+    and then have something random; `parameter_choices`: combinations of words and page numbers in the query of one
+    path, whatever the ids beside them. URLs of a sitemap are counted, but not refused by these three.
+    """
 
     max_pages: Count | None = None
     max_bytes: Count | None = None
     max_seconds: Seconds | None = None
     pages_per_host: Count | None = None
     pages_per_site: Count | None = None
+    hosts_per_site: Count | None = 1_000
+    calendar_years: Count | None = 50
+    token_urls: Count | None = 50_000
+    parameter_choices: Count | None = 10_000
 
 
 class Priority(Frozen):

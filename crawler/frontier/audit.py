@@ -1,16 +1,27 @@
 """The invariants of a frontier, asserted against its whole store. For tests: it reads everything."""
 
+from collections import Counter
+
 from crawler.frontier.host import Hosts
 from crawler.frontier.queues import Queues
-from crawler.frontier.records import QUEUED, WAITING, Live, unpack_entry, unpack_url
+from crawler.frontier.records import QUEUED, WAITING, Live, unpack_entry, unpack_host, unpack_url
 from crawler.frontier.seen import Seen
-from crawler.frontier.store import Store, due_key, pack_key, queue_key, read_due
+from crawler.frontier.store import (
+    Store,
+    due_key,
+    pack_key,
+    queue_key,
+    read_due,
+    read_prefix,
+    site_hosts_key,
+)
 
 
 def audit(store: Store, hosts: Hosts, queues: Queues, seen: Seen) -> None:
     """Asserts that every live URL has one entry, every entry a live URL, and that all counts are true."""
     rows = _entries(store)
     _check_urls(store, seen, rows)
+    _check_sites(store)
     counted = {host.name: [0, 0, 0] for host in hosts.known.values()}
     for (family, row), key in rows.items():
         host = hosts.at(row[: -9 if family == QUEUED else -16])
@@ -34,6 +45,17 @@ def audit(store: Store, hosts: Hosts, queues: Queues, seen: Seen) -> None:
 def _entries(store: Store) -> dict[tuple[int, bytes], int]:
     rows = {(QUEUED, row): unpack_entry(value).key for row, value in store.queue.scan(b"")}
     return rows | {(WAITING, row): unpack_entry(value).key for row, value in store.due.scan(b"")}
+
+
+def _check_sites(store: Store) -> None:
+    """Every host with a record counts for its site (`hosts` has the robots of its origins under the same prefix)."""
+    counted = Counter(
+        site_hosts_key(read_prefix(row)[0], unpack_host(value).site)
+        for row, value in store.hosts.scan(b"")
+        if row.index(b"\0", 2) == len(row) - 1
+    )
+    for key, hosts in counted.items():
+        assert int.from_bytes(store.sites.get(key) or b"", "big") == hosts, (key, hosts)
 
 
 def _check_urls(store: Store, seen: Seen, rows: dict[tuple[int, bytes], int]) -> None:

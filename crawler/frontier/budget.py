@@ -1,14 +1,15 @@
-"""How many URLs of a host and of a site are let in: counting, before anything is stored.
+"""How many URLs of a host and of a site are let in, and how many hosts of a site: counting, before anything is stored.
 
 A URL counts from the moment it is let in, and stops counting if it ends as no page (`crawler.outcomes.PAGES`): so a
 budget of a hundred pages is not used up by redirects, and is never overdrawn. Where there is no limit nothing is
 counted (it costs as much as storing the link): a limit that is introduced when a crawl is resumed counts from then on.
-Sitemaps are counted by themselves, and for good: their limit is what bounds a tree of indexes.
+Hosts are always counted: there are few of them. Sitemaps are counted by themselves, and for good: their limit is what
+bounds a tree of indexes.
 """
 
 from crawler.config import Config
 from crawler.frontier.host import Host
-from crawler.frontier.store import Batch, Store, site_key
+from crawler.frontier.store import Batch, Store, site_hosts_key, site_key
 
 
 def host_limit(config: Config, host: str) -> int | None:
@@ -18,16 +19,21 @@ def host_limit(config: Config, host: str) -> int | None:
 
 
 class Ledger:
-    """The counts that one write batch changes. `sites` holds the new count of every site that was touched."""
+    """The counts that one write batch changes, by their keys in the store."""
 
     def __init__(self, config: Config, store: Store) -> None:
         self._config = config
         self._stored = store.sites
         self._site_limit = config.budget.pages_per_site
-        self.sites: dict[bytes, int] = {}
+        self._hosts_limit = config.budget.hosts_per_site
+        self._entered: set[Host] = set()
+        self.counts: dict[bytes, int] = {}
 
-    def refusal(self, host: Host, *, sitemap: bool = False) -> str | None:
-        """Why one more URL is not let in ("budget_host", "budget_site", "sitemap_limit"); `None` if it is."""
+    def refusal(self, host: Host, *, seed: bool = False, sitemap: bool = False) -> str | None:
+        """Why one more URL is not let in ("budget_host", "budget_site", "hosts_per_site", "sitemap_limit"), or `None`.
+
+        A seed brings its host along, however many the site has.
+        """
         if sitemap and host.sitemaps >= self._config.sitemaps.max_files:
             return "sitemap_limit"
         limit = host_limit(self._config, host.name)
@@ -38,13 +44,26 @@ class Ledger:
             and self._count(site_key(host.slot, host.site)) >= self._site_limit
         ):
             return "budget_site"
+        if (
+            not (host.stored or seed or host in self._entered)
+            and self._hosts_limit is not None
+            and self._count(site_hosts_key(host.slot, host.site)) >= self._hosts_limit
+        ):
+            return "hosts_per_site"
         return None
+
+    def enter(self, host: Host) -> None:
+        """Counts a host of which nothing is stored yet for its site, once."""
+        if host not in self._entered:
+            self._entered.add(host)
+            hosts = site_hosts_key(host.slot, host.site)
+            self.counts[hosts] = self._count(hosts) + 1
 
     def change(self, host: Host, by: int) -> bool:
         """Counts `by` URLs for the host and its site, where they are limited; whether the host's record has changed."""
         if self._site_limit is not None:
             site = site_key(host.slot, host.site)
-            self.sites[site] = self._count(site) + by
+            self.counts[site] = self._count(site) + by
         if host_limit(self._config, host.name) is None:
             return False
         host.admitted += by
@@ -52,12 +71,12 @@ class Ledger:
 
     def save(self, batch: Batch) -> None:
         """Puts the sites' new counts into the batch."""
-        for site, count in self.sites.items():
-            batch.put(site, count.to_bytes(8, "big", signed=True), self._stored.handle)
+        for key, count in self.counts.items():
+            batch.put(key, count.to_bytes(8, "big", signed=True), self._stored.handle)
 
-    def _count(self, site: bytes) -> int:
-        count = self.sites.get(site)
+    def _count(self, key: bytes) -> int:
+        count = self.counts.get(key)
         if count is None:
-            stored = self._stored.get(site)
+            stored = self._stored.get(key)
             count = 0 if stored is None else int.from_bytes(stored, "big", signed=True)
         return count

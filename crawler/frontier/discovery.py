@@ -1,4 +1,4 @@
-"""Links come in: which are new, which are known but better, which are over a budget. One write batch for all.
+"""Links come in: which are new, which are known but better, which are over a limit. One write batch for all.
 
 The hot path of a shard: there are some hundred links to a page. Hence columns and lists, and a host's prefix made once.
 """
@@ -13,11 +13,17 @@ from crawler.frontier.host import Host, Hosts
 from crawler.frontier.queues import Queues
 from crawler.frontier.records import LAST_PRIORITY, Entry, is_better, unpack_live
 from crawler.frontier.seen import Seen
+from crawler.frontier.shapes import Shapes
 from crawler.frontier.store import Batch, Store, host_prefix, pack_key
 from crawler.url import sitemaps
+from crawler.url.shape import Trap
 
-REASONS = ("new", "known", "budget_host", "budget_site", "sitemap_limit")
+REASONS = ("new", "known", "budget_host", "budget_site", "hosts_per_site", "sitemap_limit", *Trap)
+
+# Who names a URL wants it: as a seed, or (unless its host is one too many) in a sitemap.
+_SEEDS = frozenset({b"seed", sitemaps.SEED.encode()})
 _SITEMAPS = frozenset(via.encode() for via in sitemaps.FILES)
+_NAMED = frozenset({*_SEEDS, *_SITEMAPS, b"sitemap"})
 
 
 class _Links(NamedTuple):
@@ -115,17 +121,24 @@ class Discovery:
         """Stores the links in these rows that are not refused, and writes the batch; counts them by fate."""
         links, batch, moved = intake.links, intake.batch, intake.moved
         counts = dict.fromkeys(REASONS, 0)
-        ledger = Ledger(self._config, self._store)
+        ledger, shapes = Ledger(self._config, self._store), Shapes(self._config, self._store)
         changed: set[Host] = set()
         added = []
         for row in rows:
             host = self._host(intake, row)
-            sitemap = links.found_via[row] in _SITEMAPS
-            if reason := ledger.refusal(host, sitemap=sitemap):
+            via = links.found_via[row]
+            sitemap = via in _SITEMAPS
+            reason = ledger.refusal(host, seed=via in _SEEDS, sitemap=sitemap) or shapes.let_in(
+                host, links.url[row], always=via in _NAMED
+            )
+            if reason:
                 counts[reason] += 1
                 moved.add(host)
                 continue
-            if ledger.change(host, 1) or not host.stored or sitemap:
+            if ledger.change(host, 1) or sitemap:
+                changed.add(host)
+            if not host.stored:
+                ledger.enter(host)
                 changed.add(host)
             host.sitemaps += sitemap
             if self._queues.add(batch, host, links.entry(row)):
@@ -134,6 +147,7 @@ class Discovery:
         for host in changed:
             self._hosts.save(batch, host)
         ledger.save(batch)
+        shapes.save(batch)
         self._store.write(batch)
         self._seen.add(added)
         counts["new"] = len(added)

@@ -120,7 +120,7 @@ class Frontier:
         self._meta.set_epoch(epoch)
 
     def discover(self, links: pa.RecordBatch, now: float) -> dict[str, int]:  # noqa: ARG002
-        """Takes in links (schema `LINKS`): how many were "new", "known", over "budget_host" or "budget_site"."""
+        """Takes in links (schema `LINKS`): how many met which fate (`crawler.frontier.discovery.REASONS`)."""
         counts, touched = self._discovery.take_in(links)
         self._places.put_all(touched)
         return counts

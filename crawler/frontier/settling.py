@@ -67,7 +67,10 @@ class Settling:
                     host.sitemaps += 1  # it was not let in here, but by the state before
                     changed.add(host)
             change = (row.kind in PAGES) - counted
-            if (change and ledger.change(host, change)) or not host.stored:
+            if change and ledger.change(host, change):
+                changed.add(host)
+            if not host.stored:
+                ledger.enter(host)
                 changed.add(host)
             batch.put(host.prefix + pack_key(row.key), _done(row), self._store.urls.handle)
         for host in changed:

@@ -9,6 +9,8 @@ family      key (all begin with the slot)       value
 `hosts`     slot host 0                         host record
 `hosts`     slot host 0 origin                  robots record
 `sites`     slot site                           admitted URLs
+`sites`     slot site 0                         hosts
+`shapes`    slot host 0 shape                   URLs that were let in, or choices (1 each)
 `digests`   slot digest                         key and URL that had this digest first
 `meta`      name (no slot: the shard's own)     epoch, mark, counters
 ==========  ==================================  =========================================
@@ -36,7 +38,7 @@ from rocksdict import (
 from crawler.errors import StateError
 from crawler.url.keys import SLOTS
 
-FAMILIES = ("urls", "queue", "due", "hosts", "sites", "digests", "meta")
+FAMILIES = ("urls", "queue", "due", "hosts", "sites", "shapes", "digests", "meta")
 _SLOT = struct.Struct(">H")
 _KEY = struct.Struct(">q")
 _QUEUE = struct.Struct(">BQ")
@@ -59,6 +61,11 @@ def read_prefix(prefix: bytes) -> tuple[int, str]:
 def site_key(slot: int, site: str) -> bytes:
     """The key of a site's counter."""
     return _SLOT.pack(slot) + site.encode()
+
+
+def site_hosts_key(slot: int, site: str) -> bytes:
+    """The key of the count of a site's hosts."""
+    return site_key(slot, site) + b"\0"
 
 
 def slot_of_digest(digest: bytes) -> int:
@@ -178,7 +185,8 @@ class Store:
         except Exception as error:  # noqa: BLE001 (rocksdict raises nothing narrower)
             raise StateError(_one_line(path, error)) from None
         families = [Family(self._database, name) for name in FAMILIES]
-        self.urls, self.queue, self.due, self.hosts, self.sites, self.digests, self.meta = families
+        self.urls, self.queue, self.due, self.hosts, self.sites = families[:5]
+        self.shapes, self.digests, self.meta = families[5:]
         self._families = families
 
     def batch(self) -> WriteBatch:
@@ -216,7 +224,7 @@ def _open(path: Path, block_cache: int, write_buffer: int) -> Rdict:
     whole.set_keep_log_file_num(1)
     whole.set_stats_dump_period_sec(0)
     by_name = {
-        name: _options(cache, point_lookups=name in {"urls", "hosts", "digests"})
+        name: _options(cache, point_lookups=name in {"urls", "hosts", "shapes", "digests"})
         for name in FAMILIES
     }
     # A queue is eaten from the front: files that are mostly tombstones are worth compacting early.

@@ -8,14 +8,13 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-import re2
-
 from crawler.config import Config
 from crawler.url import seeds as seed_lines
 from crawler.url import sitemaps
 from crawler.url.keys import site_of, slot_of, url_key
 from crawler.url.normal import apply, steps
 from crawler.url.parts import Parts, join, split
+from crawler.url.patterns import Patterns
 from crawler.url.scope import Reason, Scope, unresolved
 
 # URLs remembered: the navigation of some dozens of sites; about 400 bytes each.
@@ -53,9 +52,8 @@ class Admission:
             "seed": config.priority.seed_boost,
             **dict.fromkeys(("sitemap", *sitemaps.FILES), config.priority.sitemap_boost),
         }
-        self._bonuses = [
-            (re2.compile(pattern), bonus) for pattern, bonus in config.priority.patterns
-        ]
+        self._bonuses = [bonus for _, bonus in config.priority.patterns]
+        self._favoured = Patterns([pattern for pattern, _ in config.priority.patterns])
         self._remembered = lru_cache(maxsize=_URLS)(self._judge)
         self._remembered_sitemap = lru_cache(maxsize=_SITEMAPS)(self._judge_sitemap)
         self._bonus = lru_cache(maxsize=_URLS)(self._first_bonus)
@@ -119,7 +117,8 @@ class Admission:
         return Admitted(url, url_key(join(apply(self._steps, parts))), host, site, slot)
 
     def _first_bonus(self, url: str) -> int:
-        return next((bonus for pattern, bonus in self._bonuses if pattern.search(url)), 0)
+        first = self._favoured.first(url)
+        return 0 if first is None else self._bonuses[first]
 
 
 @lru_cache(maxsize=_HOSTS)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 
 from crawler.config import Url
 from crawler.url.parts import Parts, join, split
+from crawler.url.tokens import is_token
 
 Step = Callable[[Parts], Parts]
 
@@ -26,6 +27,9 @@ _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 # literal one; left bare it could begin one once its neighbours are decoded.
 _ODD = re.compile(r'[%\x00-\x20"<>\[\\\]^`{|}\x7f](?:(?<=%)[0-9A-Fa-f]{2})?')
 _HEX = "0123456789ABCDEFabcdef"
+
+# Where ASP.NET keeps its session id without cookies; A and F are its kin for anonymous users and forms.
+_COOKIELESS = re.compile(r"/\((?:[ASFX]\([0-9A-Za-z_-]*\))+\)(?=/|\Z)")
 
 
 def _spelling(octet: int) -> str:
@@ -113,15 +117,44 @@ def tracking_parameters(names: Iterable[str]) -> Step:
     starred = [re.escape(name).replace(r"\*", ".*") for name in listed if "*" in name]
     plain = frozenset(name for name in listed if "*" not in name)
     starred_name = re.compile("|".join(starred)) if starred else None
-    return _dropping(
-        lambda name: name in plain or bool(starred_name and starred_name.fullmatch(name))
-    )
 
-
-def _dropping(is_listed: Callable[[str], bool]) -> Step:
     def keeps(parameter: str) -> bool:
-        return not is_listed(_name(parameter).lower())
+        name = _name(parameter).lower()
+        return not (name in plain or (starred_name and starred_name.fullmatch(name)))
 
+    return _named(tracking_parameters.__name__, _dropping(keeps))
+
+
+def session_ids(names: Iterable[str]) -> Step:
+    """A step that drops query and path parameters of these names if their value is a random token,
+    and ASP.NET's session ids in the path: `/(S(lit3py55t21z5v55vlm25s55))/page.aspx`.
+
+    So `sid=5`, which may name a page, stays.
+    """
+    listed = frozenset(name.lower() for name in names)
+
+    def keeps(parameter: str) -> bool:
+        name, _, value = parameter.partition("=")
+        return not (is_token(value) and name.lower() in listed)
+
+    dropped = _dropping(keeps)
+
+    def step(parts: Parts) -> Parts:
+        if "/(" in parts.path:
+            path = _COOKIELESS.sub("", parts.path)
+            if path != parts.path:
+                parts = parts._replace(path=path)
+        return dropped(parts)
+
+    return _named(session_ids.__name__, step)
+
+
+def _named(name: str, step: Step) -> Step:
+    step.__name__ = name
+    return step
+
+
+def _dropping(keeps: Callable[[str], bool]) -> Step:
     def in_segment(segment: str) -> str:
         first, *parameters = segment.split(";")
         return ";".join([first, *filter(keeps, parameters)])
@@ -136,7 +169,6 @@ def _dropping(is_listed: Callable[[str], bool]) -> Step:
             return parts
         return parts._replace(path=path, query=query)
 
-    step.__name__ = tracking_parameters.__name__
     return step
 
 
@@ -166,6 +198,7 @@ def steps(url: Url) -> list[Step]:
         root_dot,
         percent_encoding,
         tracking_parameters(url.tracking_parameters),
+        session_ids(url.session_parameters),
         dot_segments,
         default_port,
         empty_path,

@@ -7,13 +7,11 @@ robots.txt to the moment of leasing.
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any
-
-import re2
 
 from crawler import config
 from crawler.url.keys import host_of, site_of
-from crawler.url.parts import Parts
+from crawler.url.parts import Parts, split
+from crawler.url.patterns import Patterns
 
 _SCHEME = re.compile(r"[\x00-\x20]*(?!https?:)[A-Za-z][A-Za-z0-9+.-]*:", re.IGNORECASE)
 
@@ -28,6 +26,7 @@ class Reason(StrEnum):
     REDIRECT_LIMIT = "redirect_limit"
     TOO_MANY_SEGMENTS = "too_many_segments"
     REPEATED_SEGMENTS = "repeated_segments"
+    TOO_MANY_PARAMETERS = "too_many_parameters"
     OUT_OF_SCOPE = "out_of_scope"
     EXCLUDED = "excluded"
     NOT_INCLUDED = "not_included"
@@ -41,11 +40,13 @@ def unresolved(href: str) -> Reason:
 class Scope:
     """The rules of one crawl, as plain values: it may be pickled, and means the same everywhere.
 
-    It keeps of the seeds only what its mode needs, so that a million seeds stay cheap to send.
+    Who names a URL wants it: a seed is bound by the mode, the depth and `exclude`, not by `include`
+    nor by any rule against traps. Of the seeds only what that needs is kept, so that a million of
+    them stay cheap to send.
     """
 
     def __init__(self, scope: config.Scope, seeds: Iterable[str]) -> None:
-        """`seeds`: wire URLs. The `include` patterns do not bind a seed: who names it wants it."""
+        """`seeds`: wire URLs."""
         seeds = list(seeds)
         hosts = (
             {host_of(seed) for seed in seeds} if scope.mode is not config.ScopeMode.ANY else set()
@@ -53,28 +54,24 @@ class Scope:
         by_site = scope.mode is config.ScopeMode.SITE
         self._rules = scope
         self._places = frozenset(map(site_of, hosts) if by_site else hosts)
-        self._seeds = frozenset(seeds) if scope.include else frozenset()
-        self._compile()
+        self._include = Patterns(scope.include)
+        self._exclude = Patterns(scope.exclude)
+        self._exempt = frozenset(filter(self._needs_exemption, seeds))
 
-    def _compile(self) -> None:
-        self._include = _compiled(self._rules.include)
-        self._exclude = _compiled(self._rules.exclude)
-
-    def __getstate__(self) -> tuple[config.Scope, frozenset[str], frozenset[str]]:
-        """Everything but the compiled patterns, which RE2 cannot pickle."""
-        return self._rules, self._places, self._seeds
-
-    def __setstate__(self, state: tuple[config.Scope, frozenset[str], frozenset[str]]) -> None:
-        """Compile the patterns again."""
-        self._rules, self._places, self._seeds = state
-        self._compile()
+    def _needs_exemption(self, seed: str) -> bool:
+        parts = split(seed)
+        return parts is not None and (
+            len(seed) > self._rules.max_url_length
+            or self._trap(parts) is not None
+            or bool(self._include and not self._include.match(seed))
+        )
 
     def past_limits(self, url: str, depth: int, hops: int) -> Reason | None:
         """Why a wire URL of any length, `depth` links from a seed and `hops` redirects from a link,
         need not be looked at; `None` if it need.
         """
         rules = self._rules
-        if len(url) > rules.max_url_length:
+        if len(url) > rules.max_url_length and url not in self._exempt:
             return Reason.TOO_LONG
         if rules.max_depth is not None and depth > rules.max_depth:
             return Reason.TOO_DEEP
@@ -85,15 +82,21 @@ class Scope:
 
         How long it is and how far away is `past_limits`.
         """
-        return self._outside(parts, site) or self._trap(parts.path) or self._pattern(url)
+        refused = self._outside(parts, site) or self._excluded(url)
+        if refused:
+            return refused
+        refused = self._trap(parts)
+        if refused is None and self._include and not self._include.match(url):
+            refused = Reason.NOT_INCLUDED
+        return None if refused and url in self._exempt else refused
 
     def refuses_sitemap(
         self, url: str, parts: Parts, site: str, *, anywhere: bool
     ) -> Reason | None:
         """The same of a sitemap, whatever the `include` patterns say of pages; `anywhere`: the mode too."""
         outside = None if anywhere else self._outside(parts, site)
-        excluded = Reason.EXCLUDED if self._excluded(url) else None
-        return outside or self._trap(parts.path) or excluded
+        trap = None if url in self._exempt else self._trap(parts)
+        return outside or self._excluded(url) or trap
 
     def _outside(self, parts: Parts, site: str) -> Reason | None:
         mode = self._rules.mode
@@ -102,40 +105,21 @@ class Scope:
         place = site if mode is config.ScopeMode.SITE else parts.host
         return None if place in self._places else Reason.OUT_OF_SCOPE
 
-    def _trap(self, path: str) -> Reason | None:
-        """Paths that grow without end: relative links that resolve ever deeper, mirrored trees.
+    def _excluded(self, url: str) -> Reason | None:
+        return Reason.EXCLUDED if self._exclude and self._exclude.match(url) else None
+
+    def _trap(self, parts: Parts) -> Reason | None:
+        """URLs that grow without end: relative links that resolve ever deeper, mirrored trees, filters.
 
         Counting how often a segment occurs covers a repeated group too: its members repeat.
         """
         rules = self._rules
-        segments = path.split("/")[1:]
+        if parts.query.count("&") >= rules.max_parameters:
+            return Reason.TOO_MANY_PARAMETERS
+        segments = parts.path.split("/")[1:]
         if len(segments) > rules.max_path_segments:
             return Reason.TOO_MANY_SEGMENTS
         if len(segments) - len(set(segments)) < rules.max_repeated_segments:
             return None  # a segment that occurs n + 1 times makes n duplicates
         most = max(map(segments.count, set(segments)))
         return Reason.REPEATED_SEGMENTS if most > rules.max_repeated_segments else None
-
-    def _pattern(self, url: str) -> Reason | None:
-        if self._excluded(url):
-            return Reason.EXCLUDED
-        included = any(pattern.search(url) for pattern in self._include) or not self._include
-        return None if included or url in self._seeds else Reason.NOT_INCLUDED
-
-    def _excluded(self, url: str) -> bool:
-        return any(pattern.search(url) for pattern in self._exclude)
-
-
-def _compiled(patterns: tuple[str, ...]) -> list[Any]:
-    r"""The patterns as one, which RE2 searches at once; each by itself if they cannot be joined.
-
-    Two that name their groups alike cannot, nor can one that opens a `\Q` and leaves it open.
-    """
-    if not patterns:
-        return []
-    quiet = re2.Options()
-    quiet.log_errors = False  # RE2 would write to stderr what is handled here
-    try:
-        return [re2.compile("|".join(f"(?:{pattern})" for pattern in patterns), quiet)]
-    except re2.error:
-        return [re2.compile(pattern) for pattern in patterns]

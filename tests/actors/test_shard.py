@@ -15,7 +15,7 @@ from crawler.dataset.output import Output
 from crawler.errors import FencedError, StateError
 from crawler.frontier.frontier import Frontier
 from tests.actors.inprocess import local_crawl
-from tests.crawler.frontier.builders import link, links
+from tests.crawler.frontier.builders import fates, link, links
 
 
 @pytest.fixture
@@ -37,9 +37,7 @@ async def test_without_seeds_the_crawl_is_complete(spec):
 async def test_links_of_an_older_incarnation_are_refused(spec):
     async with local_crawl(spec.config, [], spec.output.root) as crawl:
         (shard,) = crawl.shards
-        assert await shard.add_links(5, 3, 1, links()) == {
-            "new": 0, "known": 0, "budget_host": 0, "budget_site": 0, "sitemap_limit": 0,
-        }  # fmt: skip
+        assert await shard.add_links(5, 3, 1, links()) == fates()
         await shard.add_links(5, 4, 1, links())
         with pytest.raises(FencedError, match="of shard 5, epoch 3: epoch 4 is running"):
             await shard.add_links(5, 3, 2, links())

@@ -3,6 +3,7 @@
 import pyarrow as pa
 
 from crawler.config import Config
+from crawler.frontier.discovery import REASONS
 from crawler.frontier.lease import HostLease, HostReport, LeasedUrl
 from crawler.frontier.links import LINKS, SETTLED
 
@@ -41,6 +42,11 @@ def row(host: HostLease, url: LeasedUrl, kind="fetched", *, status=200, fetched_
         "slot": host.slot, "host": host.host, "site": host.site, "key": url.key, "kind": kind, "http_status": status,
         "visit": url.visit, "fetched_at": fetched_at, **columns,
     }  # fmt: skip
+
+
+def fates(**counts):
+    """What `discover` answers: so many links of each fate, and none of the others."""
+    return dict.fromkeys(REASONS, 0) | counts
 
 
 def settled(*rows):

@@ -4,7 +4,7 @@ from crawler.frontier.budget import Ledger, host_limit
 from crawler.frontier.host import Host
 from crawler.frontier.politeness import Clock
 from crawler.frontier.records import HostRecord
-from crawler.frontier.store import Store, site_key
+from crawler.frontier.store import Store, site_hosts_key, site_key
 from tests.crawler.frontier.builders import config
 
 
@@ -46,7 +46,7 @@ def test_a_host_is_let_in_up_to_its_limit(store):
     assert ledger.refusal(other) is None
     ledger.change(one, -1)
     assert ledger.refusal(one) is None
-    assert ledger.sites == {}
+    assert ledger.counts == {}
 
 
 def test_a_site_is_counted_over_its_hosts_and_over_batches(store):
@@ -63,6 +63,26 @@ def test_a_site_is_counted_over_its_hosts_and_over_batches(store):
     ledger.change(host("a.example"), -2)
     save(ledger, store)
     assert store.sites.get(site_key(7, "example")) == (1).to_bytes(8, "big")
+
+
+def test_a_site_has_so_many_hosts_and_those_that_seeds_name(store):
+    rules = config(budget={"hosts_per_site": 2})
+    ledger = Ledger(rules, store)
+    hosts = [host(f"{name}.example") for name in "abcd"]
+    for new in hosts[:2]:
+        assert ledger.refusal(new) is None
+        ledger.enter(new)
+        ledger.enter(new)
+        assert ledger.refusal(new) is None
+    assert ledger.refusal(hosts[2]) == "hosts_per_site"
+    assert ledger.refusal(hosts[2], seed=True) is None
+    assert ledger.refusal(host("a.other", "other")) is None
+    save(ledger, store)
+    ledger = Ledger(rules, store)
+    hosts[0].stored = True
+    assert ledger.refusal(hosts[0]) is None
+    assert ledger.refusal(hosts[3]) == "hosts_per_site"
+    assert store.sites.get(site_hosts_key(7, "example")) == (2).to_bytes(8, "big")
 
 
 def test_without_limits_nothing_is_counted(store):

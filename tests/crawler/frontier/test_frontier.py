@@ -10,7 +10,16 @@ from crawler.frontier.records import Done, unpack_url
 from crawler.frontier.store import host_prefix, pack_key
 from crawler.outcomes import Kind
 from crawler.robots.rules import parse
-from tests.crawler.frontier.builders import config, link, links, report, row, rows_of, settled
+from tests.crawler.frontier.builders import (
+    config,
+    fates,
+    link,
+    links,
+    report,
+    row,
+    rows_of,
+    settled,
+)
 
 NOW = 1_000_000.0
 NONE = settled()
@@ -63,7 +72,7 @@ def test_a_link_becomes_a_lease_with_all_that_was_known_of_it(opened):
         ),
         NOW,
     )
-    assert counts == {"new": 2, "known": 0, "budget_host": 0, "budget_site": 0, "sitemap_limit": 0}
+    assert counts == fates(new=2)
     given = lease(frontier)
     assert (given.number, given.shard, given.epoch, given.deadline) == (1, 4, 9, NOW + 20)
     hosts = {host.host: host for host in given.hosts}
@@ -409,20 +418,8 @@ def test_budgets_refuse_links_and_give_back_what_was_no_page(opened):
     frontier = opened(budget=budget)
     found = [link("a.x", 1, site="x"), link("a.x", 2, site="x"), link("a.x", 3, site="x"), link("b.x", 4, site="x"),
              link("b.x", 5, site="x"), link("c.x", 6, site="x"), link("a.y", 7, site="y")]  # fmt: skip
-    assert frontier.discover(links(*found), NOW) == {
-        "new": 4,
-        "known": 0,
-        "budget_host": 1,
-        "budget_site": 2,
-        "sitemap_limit": 0,
-    }
-    assert frontier.discover(links(found[5]), NOW) == {
-        "new": 0,
-        "known": 0,
-        "budget_host": 0,
-        "budget_site": 1,
-        "sitemap_limit": 0,
-    }
+    assert frontier.discover(links(*found), NOW) == fates(new=4, budget_host=1, budget_site=2)
+    assert frontier.discover(links(found[5]), NOW) == fates(budget_site=1)
     frontier.check()
     given = lease(frontier)
     hosts = {host.host: host for host in given.hosts}

@@ -88,6 +88,12 @@ def test_priority(depth, via, path, expected):
     assert judge.priority(f"https://www.example.org{path}", depth, via) == expected
 
 
+def test_the_first_pattern_counts_among_a_thousand():
+    patterns = (*((f"/never-{n}/", n % 9) for n in range(1000)), ("/a/", 7), ("/a/b/", 100))
+    judge = Admission(Config(priority=Priority(patterns=patterns)), [SEED])
+    assert judge.priority("https://www.example.org/a/b/", 1, "link") == 9
+
+
 def test_priority_without_patterns():
     judge = Admission(Config(priority=Priority(depth_step=10)), [SEED])
     assert judge.priority(URL, 2, "link") == 20
@@ -114,4 +120,8 @@ def test_every_wire_url_is_judged(text):
             assert found.url == url
             assert found.key == url_key(normaliser(Config().url)(url)) == judge.rekey(url)
         else:
-            assert found in {Reason.TOO_MANY_SEGMENTS, Reason.REPEATED_SEGMENTS}
+            assert found in {
+                Reason.TOO_MANY_SEGMENTS,
+                Reason.REPEATED_SEGMENTS,
+                Reason.TOO_MANY_PARAMETERS,
+            }

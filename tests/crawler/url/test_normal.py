@@ -17,6 +17,7 @@ def test_the_steps_are_named_and_in_order():
         "root_dot",
         "percent_encoding",
         "tracking_parameters",
+        "session_ids",
         "dot_segments",
         "default_port",
         "empty_path",
@@ -102,9 +103,48 @@ def test_a_step_with_nothing_to_do_returns_what_it_got():
     assert dot_segments(hidden) is hidden
 
 
+TOKEN = "0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        (f"http://a/x?sid={TOKEN}&page=2", "http://a/x?page=2"),
+        (f"http://a/x?SID={TOKEN.upper()}", "http://a/x"),
+        ("http://a/x?s=9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c&t=5", "http://a/x?t=5"),
+        (f"http://a/x;sid={TOKEN}/y", "http://a/x/y"),
+        ("http://a/(S(lit3py55t21z5v55vlm25s55))/page.aspx", "http://a/page.aspx"),
+        ("http://a/app/(A(x-1)S(lit3py55t21z5v55vlm25s55)F(_))/", "http://a/app/"),
+        ("http://a/(S(lit3py55t21z5v55vlm25s55))", "http://a/"),
+        ("http://a/x?cfid=1&cftoken=2&zenid=3&osCsid=4&sessid=5&session_id=6", "http://a/x"),
+    ],
+)
+def test_session_ids_count_for_nothing(url, expected):
+    assert normal(url) == expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://a/x?sid=5",
+        "http://a/x?s=search+words",
+        "http://a/x?s=iphone15promaxreview",
+        f"http://a/x?id={TOKEN}",
+        f"http://a/{TOKEN}/",
+        "http://a/Mercury_(planet)/x",
+        "http://a/(S)/x",
+        "http://a/x(S(abc))/y",
+    ],
+)
+def test_what_may_name_a_page_stays(url):
+    assert normal(url) == url
+
+
 # Everything that a step looks for, in any order: the hardest inputs for idempotence.
 PIECES = "/ // . .. ? & = ; % %2 %2e %2F %25 %34 31 a B + ~ [ ] | :80 @ #"
-pieces = st.sampled_from([*PIECES.split(), "utm_source", "jsessionid", "gclid"])
+pieces = st.sampled_from(
+    [*PIECES.split(), "utm_source", "jsessionid", "gclid", "sid=", TOKEN, f"/(S({TOKEN}))"]
+)
 tails = st.lists(pieces, max_size=14).map("".join)
 
 
