@@ -100,3 +100,29 @@ def reply(
     """The bytes of a well-formed answer."""
     lines = [f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(body)}", "", ""]
     return "\r\n".join(lines).encode("latin-1") + body
+
+
+@asynccontextmanager
+async def speaking(speak, *, ssl=None, host: str = "127.0.0.1"):
+    """The port of a server that answers each request with what `speak(target)` yields, as it comes."""
+    tasks: set[asyncio.Task] = set()
+
+    async def handle(reader, writer) -> None:
+        tasks.add(asyncio.current_task())
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError):
+                while head := await reader.readuntil(b"\r\n\r\n"):
+                    async for piece in speak(head.split(b" ", 2)[1].decode()):
+                        writer.write(piece)
+                        await writer.drain()
+        finally:
+            writer.transport.abort()
+
+    listener = await asyncio.start_server(handle, host, 0, ssl=ssl)
+    try:
+        yield listener.sockets[0].getsockname()[1]
+    finally:
+        listener.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -19,18 +19,10 @@ from crawler.config import Config, Dns, Fetch, Robots
 from crawler.fetch import exchange
 from crawler.fetch.client import Client
 from crawler.outcomes import Kind
+from tests.crawler.fetch.asking import ask, configured
 from tests.crawler.fetch.raw_server import reply, serving
 
-OPEN = Config(user_agent="testbot/1.0", fetch=Fetch(allow_private=True))
-
-
-def configured(**fetch):
-    return Config(fetch=Fetch(allow_private=True, **fetch))
-
-
-async def ask(url, config=OPEN, limits=None, **validators):
-    async with Client(config, time.time) as client:
-        return await client.get(url, limits or exchange.page_limits(config), **validators)
+OPEN = configured()
 
 
 async def test_a_page_comes_back_with_all_that_was_said_about_it():
@@ -289,35 +281,11 @@ def _self_signed(tmp_path):
     return context
 
 
-@pytest.mark.parametrize(
-    ("wire", "limit"),
-    [
-        (b"", {"first_byte_timeout": 0.05}),
-        (HTML + b"Content-Length: 100\r\n\r\nsome", {"first_byte_timeout": 0.05}),
-        (HTML + b"Content-Length: 100\r\n\r\nsome", {"total_timeout": 0.05}),
-    ],
-)
-async def test_a_host_that_stops_talking(wire, limit):
-    async with serving(lambda _: wire) as server:
-        answer = await ask(server.url("/"), configured(**limit))
-    assert answer.kind is Kind.TIMEOUT
-    assert answer.error
-    assert answer.elapsed >= 0.04
-
-
 async def test_a_robots_txt_has_limits_of_its_own():
     config = Config(fetch=Fetch(allow_private=True), robots=Robots(timeout=0.05))
     async with serving(lambda _: b"") as server:
         answer = await ask(server.url("/robots.txt"), config, exchange.robots_limits(config))
     assert answer.kind is Kind.TIMEOUT
-
-
-async def test_a_body_that_drips_is_given_up(monkeypatch):
-    monkeypatch.setattr(exchange, "SPEED_GRACE", 0.0)
-    wire = HTML + b"Content-Length: 100\r\n\r\nsome"
-    async with serving(lambda _: wire) as server:
-        answer = await ask(server.url("/"), configured(min_bytes_per_second=10**9))
-    assert (answer.kind, answer.status, answer.body) == (Kind.TOO_SLOW, 200, None)
 
 
 async def test_a_refused_address_sees_no_connection():

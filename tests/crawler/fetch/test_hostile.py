@@ -23,7 +23,6 @@ ANSWERED = {
 
 BARE_LF = "chunk sizes that end in a bare LF (request smuggling)"
 TWO_LENGTHS = "Content-Length beside Transfer-Encoding (request smuggling)"
-TOLD = "read by llhttp when told to be lenient"
 
 # Accepted by curl and refused here, each for a reason.
 REFUSED = {
@@ -35,8 +34,6 @@ REFUSED = {
 
 # Accepted by llhttp and refused here.
 LENIENT = {
-    "HTTP/1.1 with keep-alive disabled, content-length (lenient)": TOLD,
-    "HTTP/1.1 with keep-alive disabled and 204 status (lenient)": TOLD,
     "Content-Length reset when no body is received": "the beginning of a body, to a parser of streams",
 }
 
