@@ -338,6 +338,7 @@ def _lay(tree: dict[str, Any], names: list[str], value: Any) -> None:
 def _one_line(error: ValidationError, source: str) -> str:
     first = error.errors()[0]
     dotted = ".".join(str(part) for part in first["loc"])
+    dotted = "".join(char if char.isprintable() else repr(char)[1:-1] for char in dotted)
     if first["type"] != "extra_forbidden":
         reason = first["msg"].removeprefix("Value error, ")
         # A table is too long to repeat; a secret must not be.

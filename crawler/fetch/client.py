@@ -176,11 +176,9 @@ class Client:
     ) -> None:
         exact = _exact(url)
         headers.update(incoming.settings.headers)
+        way = await self._way(exact, incoming.settings, headers)
         reply = await self._session.get(
-            exact,
-            headers=headers or None,
-            allow_redirects=False,
-            **await self._way(exact, incoming.settings),
+            exact, headers=headers or None, allow_redirects=False, **way
         )
         incoming.reply = reply = cast("Reply", reply)
         try:
@@ -196,7 +194,7 @@ class Client:
         finally:
             reply.close()
 
-    async def _way(self, url: URL, settings: Settings) -> dict[str, Any]:
+    async def _way(self, url: URL, settings: Settings, headers: dict[str, str]) -> dict[str, Any]:
         """How the request goes there, for aiohttp: certificates and an HTTP proxy."""
         way: dict[str, Any] = {}
         if not settings.verify:
@@ -204,7 +202,11 @@ class Client:
         proxy = settings.proxy
         if proxy is not None and not proxy.socks:
             await self._connector.judge(url.raw_host or "", url.port or 0)
-            way |= {"proxy": proxy.url, "proxy_headers": dict(proxy.headers)}
+            way["proxy"] = proxy.url
+            if url.scheme == "https":
+                way["proxy_headers"] = dict(proxy.headers)  # for the tunnel, not through it
+            else:
+                headers.update(proxy.headers)
         return way
 
     async def _read(
