@@ -16,6 +16,11 @@ from crawler.config import Fetch
 from crawler.fetch import exchange
 from crawler.fetch.failures import TimedOutError, TooSlowError
 
+# Bytes of chunk sizes, extensions and trailers that an answer may have beyond as many as its body:
+# each chunk costs us microseconds, and a server six bytes. A head and what has come but is not read
+# yet, a quarter of a mebibyte each, count here too.
+FRAMING = 512 * 1024
+
 
 class Watched(ResponseHandler):
     """The watch begins anew with each exchange, and costs nothing between them.
@@ -66,11 +71,14 @@ class Watched(ResponseHandler):
         self._judge(now)
 
     def _judge(self, now: float) -> None:
-        if self._headed and (self._payload is None or self._payload.is_eof()):
+        payload = self._payload
+        if self._headed and (payload is None or payload.is_eof()):
             return
         if not self._headed and self._received > self._fetch.max_head:
             message = f"the head is longer than {self._fetch.max_head} bytes"
             self.set_exception(aiohttp.ClientPayloadError(message))
+        elif payload is not None and self._received > 2 * payload.total_bytes + FRAMING:
+            self.set_exception(aiohttp.ClientPayloadError("more framing than content"))
         elif exchange.too_slow(self._received, now - self._began, self._fetch.min_bytes_per_second):
             self.set_exception(TooSlowError(self._fetch.min_bytes_per_second))
 

@@ -108,6 +108,7 @@ async def speaking(speak, *, host: str = "127.0.0.1", ssl=None):
             async for piece in speak(head.split(b" ", 2)[1].decode()):
                 writer.write(piece)
                 await writer.drain()
+                await asyncio.sleep(0)  # draining need not let anybody else run
 
     async with listening(handle, host=host, ssl=ssl) as port:
         yield port
