@@ -20,7 +20,7 @@ from crawler.fetch import exchange
 from crawler.fetch.client import Client
 from crawler.outcomes import Kind
 from tests.crawler.fetch.asking import ask, configured
-from tests.crawler.fetch.raw_server import reply, serving
+from tests.crawler.fetch.raw_server import reply, serving, speaking
 
 OPEN = configured()
 
@@ -88,15 +88,47 @@ async def test_cookies_are_not_kept():
     assert not any(b"cookie" in asked.head.lower() for asked in server.asked)
 
 
-async def test_a_redirect_is_an_answer_and_is_not_followed():
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("body", [b"", b"moved", b"m" * 200_000], ids=["empty", "short", "long"])
+async def test_a_redirect_is_an_answer_and_is_not_followed(status, body):
     def answer(_):
-        return reply(b"moved", "302 Found", ("Location: /b?#c", "Content-Type: text/html"))
+        return reply(body, f"{status} Moved", ("Location: /b?#c", "Content-Type: text/html"))
 
     async with serving(answer) as server:
         got = await ask(server.url("/a"))
         assert (got.kind, got.redirect_to) == (Kind.REDIRECT, server.url("/b?"))
     assert server.targets == ["/a"]
-    assert got.body is None
+    assert (got.status, got.body, got.truncated) == (status, None, False)
+
+
+@pytest.mark.parametrize("location", [b"//127.0.0.1/caf\xe9", b"//127.0.0.1/caf%E9#x"])
+async def test_the_octets_of_a_location_survive_the_wire(location):
+    wire = b"HTTP/1.1 302 Found\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n"
+    async with serving(lambda _: wire) as server:
+        assert (await ask(server.url())).redirect_to == "http://127.0.0.1/caf%E9"
+
+
+def has_ipv6():
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no ::1")
+async def test_ipv6():
+    async def speak(_):
+        yield reply(b"six")
+
+    async with speaking(speak, host="::1") as port:
+        answer = await ask(f"http://[::1]:{port}/")
+        named = Config(dns=Dns(overrides={"six.example": "::1"}), fetch=OPEN.fetch)
+        by_name = await ask(f"http://six.example:{port}/", named)
+        guarded = await ask(f"http://[::1]:{port}/", Config())
+    assert (answer.kind, answer.body, answer.ip) == (Kind.FETCHED, b"six", "::1")
+    assert (by_name.kind, by_name.ip) == (Kind.FETCHED, "::1")
+    assert guarded.kind is Kind.BLOCKED_ADDRESS
 
 
 @pytest.mark.parametrize(
