@@ -151,39 +151,53 @@ class Client:
         failed = None
         deadline = asyncio.timeout(limits.total)
         try:
+            # The name first: waiting for a turn to ask for it is no slowness of the host's.
+            target = _exact(url)
+            await self._resolver.find(target.raw_host or "")
+            started, begun = self._clock(), loop.time()
             async with deadline:
-                await self._exchange(
-                    url, limits, _conditions(etag, last_modified), incoming, deadline
-                )
+                conditions = _conditions(etag, last_modified)
+                await self._exchange(target, limits, conditions, incoming, deadline)
         except FAILURES as error:
             # Never kept: it leads to the frames, and they to the body, until the collector comes by.
             failed = failure(
                 TimedOutError("exchange", limits.total) if deadline.expired() else error
             )
+        if failed is not None and failed.kind is Kind.BLOCKED_ADDRESS:
+            failed = await self._blocked(url, failed, incoming.settings)
         return self._answer(incoming, failed)._replace(
             fetched_at=started,
             ended_at=self._clock(),
             elapsed=loop.time() - begun - incoming.waited,
         )
 
+    async def _blocked(self, url: str, failed: Failure, settings: Settings) -> Failure:
+        """Whether the guard refused only some of a host's addresses: aiohttp tells of one of them."""
+        if settings.proxy is None:
+            with suppress(ResolutionError):
+                ips = await self._resolver.find(_exact(url).raw_host or "")
+                if any(allowed(ip, self._fetch) for ip in ips):
+                    reason = "none of its public addresses can be connected to"
+                    return Failure(Kind.CONNECT_ERROR, reason)
+        return failed
+
     async def _exchange(
         self,
-        url: str,
+        target: URL,
         limits: Limits,
         headers: dict[str, str],
         incoming: _Incoming,
         deadline: asyncio.Timeout,
     ) -> None:
-        exact = _exact(url)
         headers.update(incoming.settings.headers)
-        way = await self._way(exact, incoming.settings, headers)
+        way = await self._way(target, incoming.settings, headers)
         reply = await self._session.get(
-            exact, headers=headers or None, allow_redirects=False, **way
+            target, headers=headers or None, allow_redirects=False, **way
         )
         incoming.reply = reply = cast("Reply", reply)
         try:
             found = reply.headers
-            head = incoming.head = exchange.head_verdict(url, reply.status, found, limits)
+            head = incoming.head = exchange.head_verdict(str(target), reply.status, found, limits)
             if head.read:
                 length = exchange.content_length(found.get("Content-Length"))
                 body = Body(found.get("Content-Encoding"), length, limits.max_body)
@@ -201,7 +215,7 @@ class Client:
             way["ssl"] = False
         proxy = settings.proxy
         if proxy is not None and not proxy.socks:
-            await self._connector.judge(url.raw_host or "", url.port or 0)
+            await self._connector.judge(url.raw_host or "")
             way["proxy"] = proxy.url
             if url.scheme == "https":
                 way["proxy_headers"] = dict(proxy.headers)  # for the tunnel, not through it
@@ -254,7 +268,7 @@ class Client:
         reply, head, body = incoming.reply, incoming.head, incoming.body
         if reply is None or head is None:
             assert failed is not None
-            return Answer(failed.kind, 0.0, 0.0, error=failed.error, stale=failed.stale)
+            return Answer(fetched_at=0.0, ended_at=0.0, **failed._asdict())
         kind, error = head.kind, head.error
         if body is not None:
             # Of a body that nobody wants nobody asks how it ended.

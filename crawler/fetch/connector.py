@@ -24,10 +24,9 @@ from crawler.fetch.failures import (
     RefusedAddressError,
     TimedOutError,
     TlsError,
-    UnresolvedError,
-    reason,
 )
 from crawler.fetch.hosts import Hosts, Proxy
+from crawler.fetch.names import ResolutionError
 from crawler.fetch.resolver import Resolver
 
 # Seconds for which an unused connection is kept: longer than the usual delays, shorter than
@@ -48,17 +47,14 @@ class Connector(aiohttp.TCPConnector):
         )
         self._fetch = fetch
         self._hosts = hosts
+        self._names = resolver
         factory: Any = partial(Watched, loop=self._loop, fetch=fetch)
         self._factory = factory
 
-    async def judge(self, hostname: str, port: int) -> None:
+    async def judge(self, hostname: str) -> None:
         """Raises `OSError` if a target may not be reached, by whatever proxy."""
-        try:
-            found = await self._resolve_host(hostname, port)
-        except OSError as error:
-            raise UnresolvedError(reason(error)) from error
-        for address in found:
-            self._allow(address["host"])
+        for ip in await self._names.find(hostname):
+            self._allow(ip)
 
     def _socket(self, address: AddrInfoType) -> socket.socket:
         family, type_, proto, _, sockaddr = address
@@ -149,9 +145,27 @@ class Connector(aiohttp.TCPConnector):
         return await socks.connect(str(ip), int(port), timeout=self._fetch.connect_timeout)
 
     async def dial_proxy(self, proxy: Proxy) -> socket.socket:
-        """A guarded connection to a proxy."""
-        found = await self._resolve_host(proxy.host, proxy.port)
+        """A guarded connection to a SOCKS proxy."""
+        try:
+            found = await self._resolve_host(proxy.host, proxy.port)
+        except ResolutionError as error:
+            raise _no_proxy(error) from error
         return await self._dial(self._convert_hosts_to_addr_infos(found))
+
+    async def _create_proxy_connection(
+        self, req: aiohttp.ClientRequest, *args: Any, **kwargs: Any
+    ) -> tuple[asyncio.BaseTransport, ResponseHandler]:
+        """A guarded connection to an HTTP proxy, and perhaps a tunnel through it."""
+        try:
+            return await super()._create_proxy_connection(req, *args, **kwargs)
+        except aiohttp.ClientConnectorDNSError as error:
+            reason = _no_proxy(error.os_error)
+            raise aiohttp.ClientProxyConnectionError(req.connection_key, reason) from error
+
+
+def _no_proxy(error: OSError) -> OSError:
+    """The proxy's name is none: that is no failure of the target's name."""
+    return OSError(f"the proxy: {error}")
 
 
 class _Dialler(SocksProxy):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import aiohttp
 from python_socks import ProxyError
 
+from crawler.fetch.names import LASTING, OurTroubleError, ResolutionError
 from crawler.outcomes import Kind
 
 # All that is raised on what hosts send and networks do: some errors of aiohttp's parser are not its
@@ -24,10 +25,6 @@ FAILURES = (
 
 class RefusedAddressError(OSError):
     """The guard refused the address; nothing was sent to it."""
-
-
-class UnresolvedError(OSError):
-    """A name has no address."""
 
 
 class TimedOutError(aiohttp.ClientError):
@@ -65,17 +62,27 @@ class NoAnswerError(aiohttp.ClientError):
 
 
 class Failure(NamedTuple):
-    """An error as an outcome says it."""
+    """An error as an `Answer` says it, field by field."""
 
     kind: Kind
     error: str
     stale: bool = False
+    nameless: bool = False
+    ours: bool = False
 
 
 def failure(error: BaseException) -> Failure:
     """What an error (one of `FAILURES`) is to the crawl."""
-    stale = isinstance(error, NoAnswerError) and error.stale
-    return Failure(_kind(error), " ".join(reason(error).split())[:500], stale)
+    error = _cause(error)
+    return Failure(
+        kind=next(
+            (kind for type_, kind in _KINDS if isinstance(error, type_)), Kind.PROTOCOL_ERROR
+        ),
+        error=" ".join(reason(error).split())[:500],
+        stale=isinstance(error, NoAnswerError) and error.stale,
+        nameless=isinstance(error, LASTING),
+        ours=isinstance(error, OurTroubleError),
+    )
 
 
 def reason(error: BaseException) -> str:
@@ -93,10 +100,18 @@ def reason(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
+def _cause(error: BaseException) -> BaseException:
+    """The guard's refusal or the name's failure, where aiohttp has wrapped one."""
+    if isinstance(error, aiohttp.ClientConnectorError) and isinstance(
+        error.os_error, (RefusedAddressError, ResolutionError)
+    ):
+        return error.os_error
+    return error
+
+
 _KINDS: tuple[tuple[type[BaseException], Kind], ...] = (
     (RefusedAddressError, Kind.BLOCKED_ADDRESS),
-    (UnresolvedError, Kind.DNS_ERROR),
-    (aiohttp.ClientConnectorDNSError, Kind.DNS_ERROR),
+    (ResolutionError, Kind.DNS_ERROR),
     (aiohttp.ClientConnectorError, Kind.CONNECT_ERROR),
     (aiohttp.ClientHttpProxyError, Kind.CONNECT_ERROR),
     (ProxyError, Kind.CONNECT_ERROR),
@@ -105,17 +120,6 @@ _KINDS: tuple[tuple[type[BaseException], Kind], ...] = (
     (TimeoutError, Kind.TIMEOUT),
     (TooSlowError, Kind.TOO_SLOW),
 )
-
-
-def _kind(error: BaseException) -> Kind:
-    if isinstance(error, aiohttp.ClientConnectorError) and isinstance(
-        error.os_error, RefusedAddressError
-    ):
-        return Kind.BLOCKED_ADDRESS
-    for type_, kind in _KINDS:
-        if isinstance(error, type_):
-            return kind
-    return Kind.PROTOCOL_ERROR
 
 
 def _tls_reason(error: BaseException) -> str:

@@ -234,6 +234,15 @@ async def test_a_target_without_an_address(scheme):
     assert answer.kind is Kind.DNS_ERROR
 
 
+@pytest.mark.parametrize("scheme", ["http", "socks5"])
+async def test_a_proxy_without_an_address_is_no_fault_of_the_targets_name(scheme):
+    config = by(f"{scheme}://nowhere.invalid")
+    dns = Dns(nameservers=("127.0.0.1:1",), timeout=0.2, overrides=config.dns.overrides)
+    answer = await ask("http://far.example/", Config(dns=dns, fetch=config.fetch))
+    assert (answer.kind, answer.nameless, answer.ours) == (Kind.CONNECT_ERROR, False, False)
+    assert answer.error.startswith("the proxy: ")
+
+
 @pytest.mark.parametrize(
     ("scheme", "target", "error"),
     [
