@@ -117,10 +117,7 @@ class _Zlib(_Layer):
     """gzip, and deflate with a zlib header (by the standard) or without (by habit)."""
 
     errors = zlib.error
-
-    def __init__(self, name: str, limit: int) -> None:
-        super().__init__(name, limit)
-        self._inflate = zlib.decompressobj()
+    _inflate: "zlib._Decompress"  # made with the first byte, which says what it is to be
 
     def _decode(self, data: bytes) -> Iterator[bytes]:
         while data:
@@ -171,10 +168,7 @@ class _Brotli(_Layer):
 
 class _Zstd(_Layer):
     errors = zstd.ZstdError
-
-    def __init__(self, name: str, limit: int) -> None:
-        super().__init__(name, limit)
-        self._decompressor = zstd.ZstdDecompressor(options=_ZSTD_OPTIONS)
+    _decompressor: zstd.ZstdDecompressor
 
     def _decode(self, data: bytes) -> Iterator[bytes]:
         while data:
