@@ -8,7 +8,7 @@ import difflib
 import tomllib
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self, get_args
 
 import re2
 from pydantic import (
@@ -22,14 +22,19 @@ from pydantic import (
     model_validator,
 )
 
+from crawler.credentials import Auth, CookieName, CookieValue, HeaderName, HeaderValue, Proxy
 from crawler.errors import ConfigError
 from crawler.spelling import Addresses, Name, NameServer, Network
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Bytes = Annotated[int, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 
+
+# What is said of these must not repeat them.
+_SECRET = frozenset({"headers", "cookies", "auth", "proxy"})
 
 # RE2 would write its own line about a bad pattern; the user gets one from us.
 _QUIET = re2.Options()
@@ -46,6 +51,18 @@ def _compiles(pattern: str) -> str:
 
 
 Pattern = Annotated[str, AfterValidator(_compiles)]
+
+
+def _hostname(name: str) -> str:
+    bare = name.removeprefix(".")
+    foreign = "/@ " if bare.startswith("[") else "/@ :"
+    if not bare or bare != bare.lower() or not set(bare).isdisjoint(foreign):
+        message = "expected a lower-case hostname, perhaps with a dot before it"
+        raise ValueError(message)
+    return name
+
+
+HostPattern = Annotated[str, AfterValidator(_hostname)]
 
 
 class Frozen(BaseModel):
@@ -135,20 +152,54 @@ class Robots(Frozen):
     max_redirects: Count = 5
 
 
-class Fetch(Frozen):
-    """Limits of one exchange and of one fetch task."""
+class HostFetch(Frozen):
+    """What is sent to one host, and how it is reached. None of it is sent anywhere else, redirects included.
 
-    connect_timeout: Seconds = 10.0
-    first_byte_timeout: Seconds = 30.0
-    total_timeout: Seconds = 120.0
+    `auth`: "user:password" (basic). `proxy`: instead of `fetch.proxy`. `verify_tls = false` takes any certificate, and
+    its rows say so (`tls_verified`). Secrets are not written to the output.
+    """
+
+    headers: dict[HeaderName, HeaderValue] = Field(default_factory=dict)
+    cookies: dict[CookieName, CookieValue] = Field(default_factory=dict)
+    auth: Auth | None = None
+    proxy: Proxy | None = None
+    verify_tls: bool = True
+
+
+class Fetch(Frozen):
+    """Limits of one exchange and of one fetch task.
+
+    `connect_timeout`: TCP (and a SOCKS proxy's handshake); `tls_timeout`: the TLS handshake; `first_byte_timeout`: for
+    the first byte, and then for the next one; `min_bytes_per_second`: of an answer, after some seconds of grace.
+    `max_header`: bytes of one line; `max_head`: of all lines, interim answers included. `max_bytes_in_flight`: of large
+    bodies that one process holds at a time. `proxy`: http://, https://, socks5:// or socks5h://, perhaps with
+    credentials; names are resolved here with all of them. `hosts`: by exact hostname, or with a dot before it
+    (".example.com") for that host and all below it; the longest that fits applies, alone.
+    """
+
+    connect_timeout: Positive = 10.0
+    tls_timeout: Positive = 10.0
+    first_byte_timeout: Positive = 30.0
+    total_timeout: Positive = 120.0
     min_bytes_per_second: Bytes = 64
     max_body: Annotated[int, Field(ge=1024)] = 10 * 1024 * 1024
     max_header: Annotated[int, Field(ge=4096)] = 64 * 1024
+    max_head: Annotated[int, Field(ge=4096)] = 256 * 1024
+    max_bytes_in_flight: Count = 256 * 1024 * 1024
     types: tuple[str, ...] = ("text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml",
                               "application/rss+xml", "application/atom+xml", "application/pdf")  # fmt: skip
     allow_private: bool = False
     allow_networks: tuple[Network, ...] = ()
     accept_language: str = "en,*;q=0.5"
+    proxy: Proxy | None = None
+    hosts: dict[HostPattern, HostFetch] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.max_body > self.max_bytes_in_flight:
+            message = "max_bytes_in_flight is less than max_body"
+            raise ValueError(message)
+        return self
 
 
 class Sitemaps(Frozen):
@@ -345,9 +396,13 @@ def _lay(tree: dict[str, Any], names: list[str], value: Any) -> None:
 def _one_line(error: ValidationError, source: str) -> str:
     first = error.errors()[0]
     dotted = ".".join(str(part) for part in first["loc"])
+    dotted = "".join(char if char.isprintable() else repr(char)[1:-1] for char in dotted)
     if first["type"] != "extra_forbidden":
         reason = first["msg"].removeprefix("Value error, ")
-        return f"{source}: {dotted}: {reason} (found {first['input']!r})"
+        # A table is too long to repeat; a secret must not be.
+        hidden = isinstance(first["input"], dict) or not _SECRET.isdisjoint(first["loc"])
+        found = "" if hidden else f" (found {first['input']!r})"
+        return f"{source}: {dotted}: {reason}{found}"
     *branch, unknown = (str(part) for part in first["loc"])
     known = _names_at(branch)
     nearest = difflib.get_close_matches(unknown, known, n=1, cutoff=0.5) or known[:1]
@@ -359,5 +414,6 @@ def _names_at(branch: list[str]) -> list[str]:
     model: Any = Config
     for name in branch:
         field = getattr(model, "model_fields", {}).get(name)
-        model = field.annotation if field else HostPoliteness
+        # A name that is no field is a key of a table: the model then is that of the table's values.
+        model = field.annotation if field else (get_args(model) or (None,))[-1]
     return list(getattr(model, "model_fields", {}))

@@ -41,6 +41,7 @@ ROWS = pa.schema(
         ("found_on", pa.string()),
         ("found_via", pa.string()),
         ("ip", pa.string()),
+        ("tls_verified", pa.bool_()),
         ("content_type", pa.string()),
         ("charset", pa.string()),
         ("language", pa.string()),

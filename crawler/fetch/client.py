@@ -1,83 +1,61 @@
 """HTTP over aiohttp: one request in, one `Answer` out, whatever happens on the wire.
 
-The only place that knows aiohttp (with the resolver). It must not know politeness, robots or
-leases: it sends what it is given when it is given it, exactly once, and follows nothing.
+It must not know politeness, robots or leases: it sends what it is given when it is given it,
+exactly once, and follows nothing.
 """
 
 import asyncio
-import os
-import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, ClassVar, Self, cast
-from weakref import WeakSet
+from typing import Any, Self, cast
 
 import aiohttp
-from aiohappyeyeballs import AddrInfoType
 from aiohttp.connector import Connection
 from yarl import URL
 
 from crawler.config import Config
-from crawler.fetch import coding, exchange
+from crawler.fetch import exchange
 from crawler.fetch.addresses import allowed
-from crawler.fetch.exchange import Answer, Limits
-from crawler.fetch.names import LASTING, OurTroubleError, ResolutionError
+from crawler.fetch.body import Body
+from crawler.fetch.connection import Watched
+from crawler.fetch.connector import Connector
+from crawler.fetch.exchange import Answer, Head, Limits
+from crawler.fetch.failures import FAILURES, Failure, NoAnswerError, TimedOutError, failure, reason
+from crawler.fetch.hosts import Hosts, Settings
+from crawler.fetch.inflight import Inflight
+from crawler.fetch.names import ResolutionError
 from crawler.fetch.resolver import Resolver
 from crawler.outcomes import Kind
+from crawler.url.keys import host_of
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
-# Seconds for which an unused connection is kept: longer than the usual delays, shorter than
-# servers' patience.
-KEEP_ALIVE = 30.0
+# All that we decode: aiohttp, which decodes nothing here, would name what it knows.
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 
-# All that aiohttp raises on what hosts send and networks do: some of its parser's errors are not
-# its own `ClientError`.
-FAILURES = (
-    aiohttp.ClientError,
-    aiohttp.http_exceptions.HttpProcessingError,
-    OSError,
-    ValueError,
-    RuntimeError,
-    AssertionError,
-)
+# Bytes that aiohttp may hold of a connection that nobody reads (it stops at twice as many).
+READ_BUFFER = 64 * 1024
 
-
-class RefusedAddressError(OSError):
-    """The guard refused the address; nothing was sent to it."""
-
-
-class NoAnswerError(aiohttp.ClientError):
-    """The connection ended before a head came.
-
-    Not one of the errors after which aiohttp sends the request a second time at once: that would be
-    a request that the host's delay did not allow. `stale`: the connection had served an earlier
-    exchange.
-    """
-
-    def __init__(self, reason: str, *, stale: bool) -> None:
-        super().__init__(reason)
-        self.stale = stale
+# Lines of a head. Their bytes are bounded too; this bounds the objects made of them.
+MAX_HEADERS = 1000
 
 
 class Reply(aiohttp.ClientResponse):
     """aiohttp's response, and whom it came from: a short answer frees its connection at once."""
 
     ip: str | None = None
-    _served: ClassVar[WeakSet[Any]] = WeakSet()
 
     async def start(self, connection: Connection) -> "Reply":
         """Read the head."""
-        protocol = connection.protocol
-        stale = protocol in self._served
-        self._served.add(protocol)
         peer = connection.transport and connection.transport.get_extra_info("peername")
         self.ip = peer[0] if peer else None
+        protocol = connection.protocol
+        stale = isinstance(protocol, Watched) and protocol.exchanges > 1
         try:
             await super().start(connection)
         except aiohttp.ClientOSError as error:
-            raise NoAnswerError(_reason(error), stale=stale) from error
+            raise NoAnswerError(reason(error), stale=stale) from error
         except aiohttp.ServerDisconnectedError as error:
             raise NoAnswerError("the server hung up before it answered", stale=stale) from error
         return self
@@ -90,41 +68,57 @@ class NoCookies(aiohttp.DummyCookieJar):
         """Drop them."""
 
 
+class _Incoming:
+    """What has come of one exchange so far; an exchange that breaks off keeps it.
+
+    `waited`: seconds in which the budget, not the server, was waited for.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.reply: Reply | None = None
+        self.head: Head | None = None
+        self.body: Body | None = None
+        self.waited = 0.0
+
+
 class Client:
     """Sends requests. Many run side by side; that no host sees two at once is the caller's promise.
 
     Holds no more than the limit of decoded bytes of an answer (and one buffer), however well it is
-    compressed.
+    compressed, and of all large bodies together no more than the budget, until their answers are
+    gone.
     """
 
     def __init__(self, config: Config, clock: Callable[[], float]) -> None:
+        self.inflight = Inflight(config.fetch.max_bytes_in_flight)
         self._config = config
         self._fetch = config.fetch
         self._clock = clock
-        self._timeouts: dict[float, aiohttp.ClientTimeout] = {}
+        self._hosts = Hosts(config.fetch)
         self._resolver: Resolver
+        self._connector: Connector
         self._session: aiohttp.ClientSession
 
     async def __aenter__(self) -> Self:
         self._resolver = Resolver(self._config.dns, self._clock)
-        connector = aiohttp.TCPConnector(
-            limit=0,
-            use_dns_cache=False,
-            resolver=self._resolver,
-            keepalive_timeout=KEEP_ALIVE,
-            socket_factory=self._socket,
-        )
+        self._connector = Connector(self._fetch, self._hosts, self._resolver)
         self._session = aiohttp.ClientSession(
-            connector=connector,
+            connector=self._connector,
             headers={
                 "User-Agent": self._config.user_agent,
                 "Accept": ACCEPT,
                 "Accept-Language": self._fetch.accept_language,
+                "Accept-Encoding": ACCEPT_ENCODING,
             },
             cookie_jar=NoCookies(),
             response_class=Reply,
+            auto_decompress=False,
+            read_bufsize=READ_BUFFER,
             max_line_size=self._fetch.max_header,
             max_field_size=self._fetch.max_header,
+            max_headers=MAX_HEADERS,
+            timeout=aiohttp.ClientTimeout(total=None, sock_read=self._fetch.first_byte_timeout),
         )
         return self
 
@@ -153,103 +147,164 @@ class Client:
         started = self._clock()
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        headers = {}
-        if etag is not None:
-            headers["If-None-Match"] = etag
-        if last_modified is not None:
-            headers["If-Modified-Since"] = last_modified
+        incoming = _Incoming(self._hosts.of(host_of(url)))
+        failed = None
+        deadline = asyncio.timeout(limits.total)
         try:
-            target = _exact(url)
             # The name first: waiting for a turn to ask for it is no slowness of the host's.
+            target = _exact(url)
             await self._resolver.find(target.raw_host or "")
             started, begun = self._clock(), loop.time()
-            reply = await self._session.get(
-                target,
-                headers=headers or None,
-                allow_redirects=False,
-                timeout=self._timeout(limits.total),
-            )
-            try:
-                answer = await self._answer(url, cast("Reply", reply), limits)
-            finally:
-                reply.close()
+            async with deadline:
+                conditions = _conditions(etag, last_modified)
+                await self._exchange(target, limits, conditions, incoming, deadline)
         except FAILURES as error:
-            answer = _failure(error)
-            if answer.kind is Kind.BLOCKED_ADDRESS and await self._may_be_had(url):
-                reason = "none of its public addresses can be connected to"
-                answer = answer._replace(kind=Kind.CONNECT_ERROR, error=reason)
-        return answer._replace(
-            fetched_at=started, ended_at=self._clock(), elapsed=loop.time() - begun
+            # Never kept: it leads to the frames, and they to the body, until the collector comes by.
+            failed = failure(
+                TimedOutError("exchange", limits.total) if deadline.expired() else error
+            )
+        if failed is not None and failed.kind is Kind.BLOCKED_ADDRESS:
+            failed = await self._blocked(url, failed, incoming.settings)
+        return self._answer(incoming, failed)._replace(
+            fetched_at=started,
+            ended_at=self._clock(),
+            elapsed=loop.time() - begun - incoming.waited,
         )
 
-    async def _may_be_had(self, url: str) -> bool:
+    async def _blocked(self, url: str, failed: Failure, settings: Settings) -> Failure:
         """Whether the guard refused only some of a host's addresses: aiohttp tells of one of them."""
-        try:
-            ips = await self._resolver.find(_exact(url).raw_host or "")
-        except ResolutionError:
-            return False
-        return any(allowed(ip, self._fetch) for ip in ips)
+        if settings.proxy is None:
+            with suppress(ResolutionError):
+                ips = await self._resolver.find(_exact(url).raw_host or "")
+                if any(allowed(ip, self._fetch) for ip in ips):
+                    reason = "none of its public addresses can be connected to"
+                    return Failure(Kind.CONNECT_ERROR, reason)
+        return failed
 
-    async def _answer(self, url: str, reply: Reply, limits: Limits) -> Answer:
-        headers, content = reply.headers, reply.content
-        head = exchange.head_verdict(url, reply.status, headers, limits)
-        body, truncated, slow = None, False, False
-        if head.read:
-            body, truncated, slow = await self._read(reply, limits.max_body)
-            if codings := coding.left_over(headers.get("Content-Encoding")):
-                body, cut = coding.decode(body, codings, limits.max_body)
-                truncated = truncated or cut
-        elif exchange.drains(head.kind, headers.get("Content-Length")):
-            await _drain(reply)
+    async def _exchange(
+        self,
+        target: URL,
+        limits: Limits,
+        headers: dict[str, str],
+        incoming: _Incoming,
+        deadline: asyncio.Timeout,
+    ) -> None:
+        headers.update(incoming.settings.headers)
+        way = await self._way(target, incoming.settings, headers)
+        reply = await self._session.get(
+            target, headers=headers or None, allow_redirects=False, **way
+        )
+        incoming.reply = reply = cast("Reply", reply)
+        try:
+            found = reply.headers
+            head = incoming.head = exchange.head_verdict(str(target), reply.status, found, limits)
+            if head.read:
+                length = exchange.content_length(found.get("Content-Length"))
+                body = Body(found.get("Content-Encoding"), length, limits.max_body)
+                incoming.body = body
+                await self._read(reply.content, body, incoming, deadline)
+            elif exchange.drains(head.kind, found.get("Content-Length")):
+                await _drain(reply)
+        finally:
+            reply.close()
+
+    async def _way(self, url: URL, settings: Settings, headers: dict[str, str]) -> dict[str, Any]:
+        """How the request goes there, for aiohttp: certificates and an HTTP proxy."""
+        way: dict[str, Any] = {}
+        if not settings.verify:
+            way["ssl"] = False
+        proxy = settings.proxy
+        if proxy is not None and not proxy.socks:
+            await self._connector.judge(url.raw_host or "")
+            way["proxy"] = proxy.url
+            if url.scheme == "https":
+                way["proxy_headers"] = dict(proxy.headers)  # for the tunnel, not through it
+            else:
+                headers.update(proxy.headers)
+        return way
+
+    async def _read(
+        self,
+        content: aiohttp.StreamReader,
+        body: Body,
+        incoming: _Incoming,
+        deadline: asyncio.Timeout,
+    ) -> None:
+        try:
+            while body.wanted:
+                piece = await content.readany()
+                if not piece:
+                    body.end()
+                    break
+                for plain in body.feed(piece):
+                    if body.grows(plain):
+                        await self._draw(body, incoming, deadline)
+                    body.keep(plain)
+                    if body.truncated:
+                        break
+        except BaseException:
+            body.truncated = True
+            rest = _rest(content)
+            for plain in body.feed(rest) if body.wanted else ():
+                if body.grows(plain):
+                    break  # there is no time left to wait for room
+                body.keep(plain)
+            raise
+
+    async def _draw(self, body: Body, incoming: _Incoming, deadline: asyncio.Timeout) -> None:
+        """Take a share of the budget; while it is waited for, the time for the exchange stands still."""
+        body.share = self.inflight.draw(body.most)
+        if body.share is not None:
+            return
+        loop = asyncio.get_running_loop()
+        began, when = loop.time(), deadline.when()
+        deadline.reschedule(None)
+        body.share = await self.inflight.wait(body.most)
+        waited = loop.time() - began
+        incoming.waited += waited
+        deadline.reschedule(None if when is None else when + waited)
+
+    def _answer(self, incoming: _Incoming, failed: Failure | None) -> Answer:
+        reply, head, body = incoming.reply, incoming.head, incoming.body
+        if reply is None or head is None:
+            assert failed is not None
+            return Answer(fetched_at=0.0, ended_at=0.0, **failed._asdict())
+        kind, error = head.kind, head.error
+        if body is not None:
+            # Of a body that nobody wants nobody asks how it ended.
+            if failed is not None:
+                kind, error = failed.kind, failed.error
+            elif body.error is not None:
+                kind, error = kind if body.size else Kind.PROTOCOL_ERROR, body.error
+        headers = reply.headers
         return Answer(
-            kind=Kind.TOO_SLOW if slow else head.kind,
+            kind=kind,
             fetched_at=0.0,
             ended_at=0.0,
             status=reply.status,
             redirect_to=head.redirect_to,
             ip=reply.ip,
+            tls_verified=incoming.settings.verify if reply.url.scheme == "https" else None,
             content_type=headers.get("Content-Type"),
             etag=headers.get("ETag"),
             last_modified=headers.get("Last-Modified"),
-            wire_bytes=content.total_raw_bytes if content.total_bytes else 0,
-            truncated=truncated,
+            wire_bytes=reply.content.total_bytes,
+            truncated=body is not None and body.truncated,
             headers=list(headers.items()),
-            body=None if slow else body,
-            error=head.error,
+            body=None if body is None or (error and not body.size) else body.taken(),
+            error=error,
             retry_after=exchange.retry_after(headers.get("Retry-After"), self._clock()),
+            share=None if body is None else body.share,
         )
 
-    async def _read(self, reply: Reply, max_body: int) -> tuple[bytes, bool, bool]:
-        """The body up to the limit; whether it was cut there; whether it came too slowly."""
-        content, pieces, size = reply.content, [], 0
-        loop = asyncio.get_running_loop()
-        begun = loop.time()
-        while piece := await content.readany():
-            pieces.append(piece)
-            size += len(piece)
-            if size > max_body:
-                return b"".join(pieces)[:max_body], True, False
-            if exchange.too_slow(size, loop.time() - begun, self._fetch.min_bytes_per_second):
-                return b"", False, True
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces), False, False
 
-    def _timeout(self, total: float) -> aiohttp.ClientTimeout:
-        timeout = self._timeouts.get(total)
-        if timeout is None:
-            timeout = self._timeouts[total] = aiohttp.ClientTimeout(
-                total=total,
-                sock_connect=self._fetch.connect_timeout,
-                sock_read=self._fetch.first_byte_timeout,
-            )
-        return timeout
-
-    def _socket(self, address: AddrInfoType) -> socket.socket:
-        """Every connect gets its socket here, whatever name, literal or redirect led to it."""
-        family, type_, proto, _, sockaddr = address
-        if not allowed(str(sockaddr[0]), self._fetch):
-            # The same words for every address: only then does one error stand for all of a name's.
-            raise RefusedAddressError("not a public address")
-        return socket.socket(family=family, type=type_, proto=proto)
+def _conditions(etag: str | None, last_modified: str | None) -> dict[str, str]:
+    headers = {}
+    if etag is not None:
+        headers["If-None-Match"] = etag
+    if last_modified is not None:
+        headers["If-Modified-Since"] = last_modified
+    return headers
 
 
 async def _drain(reply: Reply) -> None:
@@ -259,6 +314,14 @@ async def _drain(reply: Reply) -> None:
             size += len(piece)
 
 
+def _rest(content: aiohttp.StreamReader) -> bytes:
+    """What had come before the stream broke: it gives nothing more while it has an exception."""
+    content.set_exception(cast("BaseException", None))
+    with suppress(*FAILURES):
+        return content.read_nowait()
+    return b""
+
+
 def _exact(url: str) -> URL:
     """A URL object that keeps every byte: yarl would drop the "?" of an empty query."""
     if url.endswith("?") and url.count("?") == 1:
@@ -266,43 +329,3 @@ def _exact(url: str) -> URL:
         authority, _, path = rest.partition("/")
         return URL.build(scheme=scheme, authority=authority, path=f"/{path}", encoded=True)
     return URL(url, encoded=True)
-
-
-def _failure(error: BaseException) -> Answer:
-    kind = _kind_of(error)
-    stale = isinstance(error, NoAnswerError) and error.stale
-    return Answer(
-        kind=kind,
-        fetched_at=0.0,
-        ended_at=0.0,
-        error=" ".join(_reason(error).split())[:500],
-        stale=stale,
-        nameless=isinstance(_cause(error), LASTING),
-        ours=isinstance(_cause(error), OurTroubleError),
-    )
-
-
-def _cause(error: BaseException) -> BaseException:
-    """The error without aiohttp's wrapping, which hides the reason."""
-    return error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
-
-
-def _reason(error: BaseException) -> str:
-    error = _cause(error)
-    if isinstance(error, OSError) and error.errno and error.strerror:
-        return (
-            f"{os.strerror(error.errno)}: {error.strerror}" if error.errno > 0 else error.strerror
-        )
-    return str(error) or type(error).__name__
-
-
-def _kind_of(error: BaseException) -> Kind:
-    if isinstance(_cause(error), ResolutionError):
-        return Kind.DNS_ERROR
-    if isinstance(error, aiohttp.ClientConnectorError):
-        if isinstance(error.os_error, RefusedAddressError):
-            return Kind.BLOCKED_ADDRESS
-        return Kind.TLS_ERROR if isinstance(error, aiohttp.ClientSSLError) else Kind.CONNECT_ERROR
-    if isinstance(error, TimeoutError):
-        return Kind.TIMEOUT
-    return Kind.PROTOCOL_ERROR

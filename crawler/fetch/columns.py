@@ -19,7 +19,7 @@ GZIP_GROWTH = 1000
 
 
 class Row(NamedTuple):
-    """One final outcome, the host it belongs to, and the digest of its body if it has one."""
+    """One final outcome, the host it belongs to, and the digest of its body if it is a page with one."""
 
     host: HostLease
     final: Final
@@ -38,8 +38,8 @@ class Row(NamedTuple):
 
 
 def row(host: HostLease, final: Final) -> Row:
-    """The row of an outcome; SHA-256, as the dataset has it."""
-    body = final.answer.body
+    """The row of an outcome; SHA-256, as the dataset has it. What broke off is no page's content."""
+    body = final.answer.body if final.answer.kind is Kind.FETCHED else None
     return Row(host, final, sha256(body).digest() if body else None)
 
 
@@ -83,6 +83,7 @@ def batch(rows: list[Row]) -> pa.RecordBatch:
         "fetched_at": [answer.fetched_at for answer in answers],
         "elapsed_ms": [round(answer.elapsed * 1000) for answer in answers],
         "ip": [answer.ip for answer in answers],
+        "tls_verified": [answer.tls_verified for answer in answers],
         "content_type": [answer.content_type for answer in answers],
         "etag": [answer.etag for answer in answers],
         "last_modified": [answer.last_modified for answer in answers],

@@ -9,12 +9,13 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 from crawler.config import Config
+from crawler.fetch.inflight import Share
 from crawler.outcomes import Kind
 from crawler.url import wire
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
-# A body may be slow at first (a server that thinks, a congested path); its rate is judged after so
+# An answer may be slow at first (a server that thinks, a congested path); its rate is judged after so
 # many seconds.
 SPEED_GRACE = 5.0
 
@@ -38,10 +39,12 @@ class Answer(NamedTuple):
 
     `fetched_at`, `ended_at`: wall-clock seconds at the start of the request and at the end of the
     response; `elapsed`: seconds between. `wire_bytes`: bytes of body as they came, before decoding.
-    `truncated`: the body was cut at the limit. `retry_after`: seconds the server asked for, not
-    capped. `stale`: a connection kept from an earlier exchange had died; it says nothing about the
-    URL or the host. `nameless`: the host has no name or no address, whatever URL of it is asked for.
-    `ours`: nobody could be asked, through no fault of the host.
+    `ip`: the address connected to, which with a proxy is the proxy's. `tls_verified`: whether the
+    certificate was; `None` without TLS. `truncated`: the body was cut at the limit, or broke off
+    (then `error` says why). `retry_after`: seconds the server asked for, not capped. `stale`: a
+    connection kept from an earlier exchange had died; it says nothing about the URL or the host.
+    `nameless`: the host has no name or no address, whatever URL of it is asked for. `ours`: nobody
+    could be asked, through no fault of the host. `share`: of the bytes in flight, held as long as the answer is.
     """
 
     kind: Kind
@@ -51,6 +54,7 @@ class Answer(NamedTuple):
     status: int | None = None
     redirect_to: str | None = None
     ip: str | None = None
+    tls_verified: bool | None = None
     content_type: str | None = None
     etag: str | None = None
     last_modified: str | None = None
@@ -63,6 +67,7 @@ class Answer(NamedTuple):
     stale: bool = False
     nameless: bool = False
     ours: bool = False
+    share: Share | None = None
 
 
 class Head(NamedTuple):
@@ -134,15 +139,21 @@ def _ascii(value: str) -> str:
     return value.encode("utf-8", "surrogateescape").decode("latin-1").translate(_NOT_ASCII)
 
 
-def drains(kind: Kind, content_length: str | None) -> bool:
-    """Whether an unwanted body is worth reading to its end for the sake of the connection."""
-    if content_length is not None and content_length.isdecimal():
-        return int(content_length) <= DRAIN
+def drains(kind: Kind, value: str | None) -> bool:
+    """Whether an unwanted body, of such a Content-Length, is worth reading for the connection's sake."""
+    length = content_length(value)
+    if length is not None:
+        return length <= DRAIN
     return kind is not Kind.EXCLUDED_TYPE
 
 
+def content_length(value: str | None) -> int | None:
+    """The value of a Content-Length, if it is one."""
+    return int(value) if value is not None and value.isascii() and value.isdecimal() else None
+
+
 def too_slow(received: int, seconds: float, min_bytes_per_second: int) -> bool:
-    """Whether a body that has brought `received` bytes in `seconds` is slower than it may be."""
+    """Whether an answer that has brought `received` bytes in `seconds` is slower than it may be."""
     return seconds > SPEED_GRACE and received < min_bytes_per_second * seconds
 
 

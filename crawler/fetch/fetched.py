@@ -24,6 +24,7 @@ FETCHED = pa.schema(
         ("fetched_at", pa.float64()),
         ("elapsed_ms", pa.int32()),
         ("ip", pa.string()),
+        ("tls_verified", pa.bool_()),
         ("content_type", pa.string()),
         ("etag", pa.string()),
         ("last_modified", pa.string()),

@@ -75,11 +75,15 @@ class _Service:
                 await asyncio.sleep(action.until - self._clock())
             elif not isinstance(action, Done):
                 await self._ask(visit, action)
-            for final in visit.take():
-                self._outbox.put(columns.row(host, final))
+            self._hand_over(host, visit)
             if isinstance(action, Done):
                 break
         self._outbox.report(visit.report())
+
+    def _hand_over(self, host: HostLease, visit: HostVisit) -> None:
+        """Apart, so that nothing here holds an answer while the host waits for its next turn."""
+        for final in visit.take():
+            self._outbox.put(columns.row(host, final))
 
     async def _ask(self, visit: HostVisit, action: Get | Robots | Run) -> None:
         if not isinstance(action, Get):
@@ -150,19 +154,24 @@ class _Outbox:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._batch_seconds):
                     await self._enough.wait()
-            rows, reports = self._cut()
-            end = self._closed and not self._waiting
-            batch = columns.batch(rows) if rows else None
-            delivery = Delivery(
-                keys=tuple(row.final.leased.key for row in rows),
-                contents=columns.contents(rows),
-                reports=tuple(reports),
-                requests=self.requests,
-                robots_fetched=self.robots_fetched,
-                end=end,
-            )
-            self.requests = self.robots_fetched = 0
-            await self._emit(batch, delivery)
+            end = await self._send()
+
+    async def _send(self) -> bool:
+        """Emit one batch; whether it was the last. The rows, and the bytes they hold, go with it."""
+        rows, reports = self._cut()
+        end = self._closed and not self._waiting
+        batch = columns.batch(rows) if rows else None
+        delivery = Delivery(
+            keys=tuple(row.final.leased.key for row in rows),
+            contents=columns.contents(rows),
+            reports=tuple(reports),
+            requests=self.requests,
+            robots_fetched=self.robots_fetched,
+            end=end,
+        )
+        self.requests = self.robots_fetched = 0
+        await self._emit(batch, delivery)
+        return end
 
     def _cut(self) -> tuple[list[Row], list[HostReport]]:
         """The next batch: so many rows as reach `batch_bytes`, and the reports among them."""

@@ -36,9 +36,9 @@ INTERRUPT_POLL = 0.25
 
 Pair = tuple[pa.RecordBatch | None, Delivery]
 
-_clients: dict[
-    str, Client
-] = {}  # by the configuration, which has no hash; touched on the loop only
+# By the configuration, which has no hash, and whose text is no key: it hides the secrets. Touched on
+# the loop only.
+_clients: list[tuple[Config, Client]] = []
 
 
 def stream(lease: Lease, config: Config) -> Iterator[pa.RecordBatch | Delivery]:
@@ -76,10 +76,11 @@ async def _serve(
 
 
 async def _client(config: Config) -> Client:
-    key = config.model_dump_json()
-    client = _clients.get(key)
-    if client is None:
-        client = _clients[key] = await Client(config, CLOCK).__aenter__()
+    for known, client in _clients:
+        if known == config:
+            return client
+    client = await Client(config, CLOCK).__aenter__()
+    _clients.append((config, client))
     return client
 
 
@@ -102,7 +103,7 @@ def _close(loop: asyncio.AbstractEventLoop) -> None:
 
     async def close() -> None:
         while _clients:
-            await _clients.popitem()[1].__aexit__(None, None, None)
+            await _clients.pop()[1].__aexit__(None, None, None)
 
     with suppress(TimeoutError):
         asyncio.run_coroutine_threadsafe(close(), loop).result(timeout=1.0)

@@ -42,13 +42,9 @@ class RawServer:
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         host = writer.get_extra_info("sockname")[0]
-        try:
-            with suppress(ConnectionError, asyncio.IncompleteReadError):
-                await self._converse(host, reader, writer)
-                writer.close()
-                await writer.wait_closed()
-        finally:
-            writer.transport.abort()
+        await self._converse(host, reader, writer)
+        writer.close()
+        await writer.wait_closed()
 
     async def _converse(self, host, reader, writer) -> None:
         loop = asyncio.get_running_loop()
@@ -72,24 +68,50 @@ class RawServer:
 
 
 @asynccontextmanager
-async def serving(answer, *, keep: bool = True):
-    """A running `RawServer` on every loopback address."""
-    server = RawServer(answer, keep=keep)
+async def listening(handle, *, host: str = "127.0.0.1", ssl=None):
+    """The port of a server that does `handle(reader, writer)` for each connection; all end with it."""
     tasks: set[asyncio.Task] = set()
 
-    async def handle(reader, writer) -> None:
+    async def handle_one(reader, writer) -> None:
         tasks.add(asyncio.current_task())
-        await server.handle(reader, writer)
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+                await handle(reader, writer)
+        finally:
+            writer.transport.abort()
 
-    listener = await asyncio.start_server(handle, "0.0.0.0", 0, limit=1 << 20)
-    server.port = listener.sockets[0].getsockname()[1]
+    listener = await asyncio.start_server(handle_one, host, 0, limit=1 << 20, ssl=ssl)
     try:
-        yield server
+        yield listener.sockets[0].getsockname()[1]
     finally:
         listener.close()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # transports close in the next turn of the loop
+
+
+@asynccontextmanager
+async def serving(answer, *, keep: bool = True):
+    """A running `RawServer` on every loopback address."""
+    server = RawServer(answer, keep=keep)
+    async with listening(server.handle, host="0.0.0.0") as server.port:
+        yield server
+
+
+@asynccontextmanager
+async def speaking(speak, *, host: str = "127.0.0.1", ssl=None):
+    """The port of a server that answers each request with what `speak(target)` yields, as it comes."""
+
+    async def handle(reader, writer) -> None:
+        while head := await reader.readuntil(b"\r\n\r\n"):
+            async for piece in speak(head.split(b" ", 2)[1].decode()):
+                writer.write(piece)
+                await writer.drain()
+                await asyncio.sleep(0)  # draining need not let anybody else run
+
+    async with listening(handle, host=host, ssl=ssl) as port:
+        yield port
 
 
 def reply(

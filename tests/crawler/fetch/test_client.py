@@ -19,18 +19,10 @@ from crawler.config import Config, Dns, Fetch, Robots
 from crawler.fetch import exchange
 from crawler.fetch.client import Client
 from crawler.outcomes import Kind
-from tests.crawler.fetch.raw_server import reply, serving
+from tests.crawler.fetch.asking import ask, configured
+from tests.crawler.fetch.raw_server import reply, serving, speaking
 
-OPEN = Config(user_agent="testbot/1.0", fetch=Fetch(allow_private=True))
-
-
-def configured(**fetch):
-    return Config(fetch=Fetch(allow_private=True, **fetch))
-
-
-async def ask(url, config=OPEN, limits=None, **validators):
-    async with Client(config, time.time) as client:
-        return await client.get(url, limits or exchange.page_limits(config), **validators)
+OPEN = configured()
 
 
 async def test_a_page_comes_back_with_all_that_was_said_about_it():
@@ -96,15 +88,47 @@ async def test_cookies_are_not_kept():
     assert not any(b"cookie" in asked.head.lower() for asked in server.asked)
 
 
-async def test_a_redirect_is_an_answer_and_is_not_followed():
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("body", [b"", b"moved", b"m" * 200_000], ids=["empty", "short", "long"])
+async def test_a_redirect_is_an_answer_and_is_not_followed(status, body):
     def answer(_):
-        return reply(b"moved", "302 Found", ("Location: /b?#c", "Content-Type: text/html"))
+        return reply(body, f"{status} Moved", ("Location: /b?#c", "Content-Type: text/html"))
 
     async with serving(answer) as server:
         got = await ask(server.url("/a"))
         assert (got.kind, got.redirect_to) == (Kind.REDIRECT, server.url("/b?"))
     assert server.targets == ["/a"]
-    assert got.body is None
+    assert (got.status, got.body, got.truncated) == (status, None, False)
+
+
+@pytest.mark.parametrize("location", [b"//127.0.0.1/caf\xe9", b"//127.0.0.1/caf%E9#x"])
+async def test_the_octets_of_a_location_survive_the_wire(location):
+    wire = b"HTTP/1.1 302 Found\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n"
+    async with serving(lambda _: wire) as server:
+        assert (await ask(server.url())).redirect_to == "http://127.0.0.1/caf%E9"
+
+
+def has_ipv6():
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no ::1")
+async def test_ipv6():
+    async def speak(_):
+        yield reply(b"six")
+
+    async with speaking(speak, host="::1") as port:
+        answer = await ask(f"http://[::1]:{port}/")
+        named = Config(dns=Dns(overrides={"six.example": "::1"}), fetch=OPEN.fetch)
+        by_name = await ask(f"http://six.example:{port}/", named)
+        guarded = await ask(f"http://[::1]:{port}/", Config())
+    assert (answer.kind, answer.body, answer.ip) == (Kind.FETCHED, b"six", "::1")
+    assert (by_name.kind, by_name.ip) == (Kind.FETCHED, "::1")
+    assert guarded.kind is Kind.BLOCKED_ADDRESS
 
 
 @pytest.mark.parametrize(
@@ -289,35 +313,11 @@ def _self_signed(tmp_path):
     return context
 
 
-@pytest.mark.parametrize(
-    ("wire", "limit"),
-    [
-        (b"", {"first_byte_timeout": 0.05}),
-        (HTML + b"Content-Length: 100\r\n\r\nsome", {"first_byte_timeout": 0.05}),
-        (HTML + b"Content-Length: 100\r\n\r\nsome", {"total_timeout": 0.05}),
-    ],
-)
-async def test_a_host_that_stops_talking(wire, limit):
-    async with serving(lambda _: wire) as server:
-        answer = await ask(server.url("/"), configured(**limit))
-    assert answer.kind is Kind.TIMEOUT
-    assert answer.error
-    assert answer.elapsed >= 0.04
-
-
 async def test_a_robots_txt_has_limits_of_its_own():
     config = Config(fetch=Fetch(allow_private=True), robots=Robots(timeout=0.05))
     async with serving(lambda _: b"") as server:
         answer = await ask(server.url("/robots.txt"), config, exchange.robots_limits(config))
     assert answer.kind is Kind.TIMEOUT
-
-
-async def test_a_body_that_drips_is_given_up(monkeypatch):
-    monkeypatch.setattr(exchange, "SPEED_GRACE", 0.0)
-    wire = HTML + b"Content-Length: 100\r\n\r\nsome"
-    async with serving(lambda _: wire) as server:
-        answer = await ask(server.url("/"), configured(min_bytes_per_second=10**9))
-    assert (answer.kind, answer.status, answer.body) == (Kind.TOO_SLOW, 200, None)
 
 
 async def test_a_refused_address_sees_no_connection():

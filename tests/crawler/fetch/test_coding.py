@@ -1,13 +1,18 @@
-"""Content codings in unusual spellings and stacks."""
+"""Content codings: every name, every stack, in any pieces; bombs, damage and rubbish."""
 
 import gzip
+import tracemalloc
 import zlib
 
+import brotli
 import pytest
+from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.fetch.coding import decode, left_over
+from crawler.fetch.coding import MAX_CODINGS, MAX_MEMBERS, STEP, CodingError, Decoder
+
+PLENTY = 1 << 30
 
 
 def raw(body):
@@ -15,57 +20,145 @@ def raw(body):
     return packer.compress(body) + packer.flush()
 
 
-PACK = {"gzip": gzip.compress, "x-gzip": gzip.compress, "deflate": zlib.compress}
+PACK = {"gzip": gzip.compress, "x-gzip": gzip.compress, "deflate": zlib.compress,
+        "br": brotli.compress, "zstd": zstd.compress}  # fmt: skip
+
+
+def decode(header, body, limit=PLENTY, piece=5000, end=True):
+    decoder = Decoder(header, limit)
+    pieces = []
+    for start in range(0, len(body), piece):
+        pieces += decoder.feed(body[start : start + piece])
+    if end:
+        decoder.end()
+    return b"".join(pieces)
 
 
 @pytest.mark.parametrize(
-    ("header", "codings"),
+    ("header", "packings"),
     [
         (None, []),
-        ("gzip", []),
-        ("GZIP", []),
-        ("br", []),
         ("identity", []),
         ("none", []),
         ("UTF-8", []),
-        ("x-gzip", ["x-gzip"]),
-        ("X-GZip", ["x-gzip"]),
-        ("gzip, deflate", ["deflate", "gzip"]),
+        ("gzip", ["gzip"]),
+        ("GZIP", ["gzip"]),
+        (" X-GZip ", ["x-gzip"]),
+        ("gzip, deflate", ["gzip", "deflate"]),
         ("gzip,identity", ["gzip"]),
-        ("br, gzip", ["gzip", "br"]),
+        ("br, gzip", ["br", "gzip"]),
+        ("gzip, br", ["gzip", "br"]),
+        ("zstd,,br", ["zstd", "br"]),
     ],
 )
-def test_what_is_still_to_be_decoded(header, codings):
-    assert left_over(header) == codings
+def test_what_a_header_says_comes_off(header, packings):
+    body = b"plain"
+    for name in packings:
+        body = PACK[name](body)
+    assert decode(header, body) == b"plain"
 
 
-@given(st.binary(max_size=300), st.lists(st.sampled_from(sorted(PACK)), max_size=4))
-def test_a_stack_comes_off_as_it_was_put_on(body, names):
+@given(
+    st.binary(max_size=300),
+    st.lists(st.sampled_from(sorted(PACK)), max_size=MAX_CODINGS),
+    st.integers(1, 400),
+)
+def test_a_stack_comes_off_as_it_was_put_on_in_any_pieces(body, names, piece):
     packed = body
     for name in names:
         packed = PACK[name](packed)
-    assert decode(packed, names[::-1], 10_000) == (body, False)
+    assert decode(", ".join(names), packed, piece=piece) == body
+
+
+@pytest.mark.parametrize("name", sorted(PACK))
+@pytest.mark.parametrize("body", [b"x" * 1_000_000, bytes(range(256)) * 2000], ids=["bomb", "page"])
+def test_pieces_are_of_one_step(name, body):
+    pieces = list(Decoder(name, PLENTY).feed(PACK[name](body)))
+    assert b"".join(pieces) == body
+    assert max(map(len, pieces)) <= 2 * STEP
 
 
 def test_deflate_without_its_header():
-    assert decode(raw(b"plain"), ["deflate"], 100) == (b"plain", False)
+    assert decode("deflate", raw(b"plain")) == b"plain"
 
 
-def test_a_bomb_is_cut_at_the_limit():
-    bomb = gzip.compress(gzip.compress(b"x" * 1_000_000))
-    body, cut = decode(bomb, ["gzip", "gzip"], 2000)
-    assert (body, cut) == (b"x" * 2000, True)
-    assert decode(gzip.compress(b"x" * 2000), ["x-gzip"], 2000) == (b"x" * 2000, False)
+@pytest.mark.parametrize("name", ["gzip", "zstd"])
+def test_several_streams_are_one_body(name):
+    assert decode(name, PACK[name](b"one") + PACK[name](b"") + PACK[name](b"two")) == b"onetwo"
+    with pytest.raises(CodingError, match="in a row"):
+        decode(name, PACK[name](b"") * (MAX_MEMBERS + 1))
+
+
+@pytest.mark.parametrize("name", ["gzip", "deflate"])
+def test_rubbish_behind_the_end_is_not_read(name):
+    assert decode(name, PACK[name](b"page") + b"\0\0<!-- cached -->") == b"page"
+
+
+@pytest.mark.parametrize("name", sorted(PACK))
+def test_a_body_that_breaks_off_is_told_and_gives_what_it_had(name):
+    page = bytes(range(256)) * 300
+    packed = PACK[name](page)[:-4]
+    got = decode(name, packed, end=False)
+    assert page.startswith(got)
+    with pytest.raises(CodingError, match=f"{name} ends too early"):
+        decode(name, packed)
+    assert decode(name, b"") == b""
+
+
+@pytest.mark.parametrize("name", ["gzip", "deflate", "br", "zstd"])
+def test_a_damaged_body_gives_what_came_before_the_damage(name):
+    page = b" ".join(b"%d" % (n * n * n) for n in range(100_000))
+    packed = bytearray(PACK[name](page))
+    middle = len(packed) // 2
+    packed[middle : middle + 2000] = b"\xff" * 2000
+    got = bytearray()
+
+    def read():
+        for piece in Decoder(name, PLENTY).feed(bytes(packed)):
+            got.extend(piece)
+
+    with pytest.raises(CodingError, match=f"not {name}"):
+        read()
+    kept = next((n for n, (a, b) in enumerate(zip(got, page, strict=False)) if a != b), len(got))
+    assert kept > len(page) // 3
 
 
 @pytest.mark.parametrize(
-    ("body", "codings", "reason"),
-    [
-        (b"plain", ["x-gzip"], "not x-gzip"),
-        (b"\x18plain", ["deflate"], "not deflate"),
-        (b"", ["br", "gzip"], "br together with"),
-    ],
-)
-def test_what_is_not_what_it_says(body, codings, reason):
-    with pytest.raises(ValueError, match=reason):
-        decode(body, codings, 100)
+    ("header", "body"),
+    [("x-gzip", b"plain"), ("gzip", b"plain"), ("deflate", b"\x18plain"), ("br", b"<html><body>"),
+     ("zstd", b"plain"), ("gzip", gzip.compress(b"x" * 10_000)[:-8] + b"12345678")],
+)  # fmt: skip
+def test_what_is_not_what_it_says(header, body):
+    with pytest.raises(CodingError, match=f"not {header}"):
+        decode(header, body)
+
+
+def test_a_pile_of_codings_is_refused():
+    with pytest.raises(CodingError, match="content codings"):
+        Decoder(", ".join(["gzip"] * (MAX_CODINGS + 1)), PLENTY)
+
+
+@pytest.mark.parametrize("name", ["gzip", "deflate", "br", "zstd"])
+def test_a_layer_in_the_middle_has_the_limit_too(name):
+    """Nothing comes out of the last coding, so nobody above could stop it."""
+    nothing = gzip.compress(b"") * 200_000
+    with pytest.raises(CodingError, match=r"in a row|more than"):
+        decode(f"gzip, {name}", PACK[name](nothing), limit=100_000)
+
+
+def test_memory_is_that_of_one_step():
+    bomb = zstd.compress(brotli.compress(gzip.compress(bytes(20_000_000))))
+    tracemalloc.start()
+    size = sum(map(len, Decoder("gzip, br, zstd", PLENTY).feed(bomb)))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert size == 20_000_000
+    assert peak < 10 * STEP
+
+
+def test_a_window_larger_than_the_standard_grants_is_refused():
+    options = {zstd.CompressionParameter.window_log: 27}
+    packer = zstd.ZstdCompressor(options=options)
+    packed = packer.compress(b"x" * 1000) + packer.flush()
+    with pytest.raises(CodingError, match="not zstd"):
+        decode("zstd", packed)

@@ -22,7 +22,7 @@ def test_a_row_has_every_column_of_the_contract():
     headers = [("Server", "x"), ("X-A", "b")]
     batch = columns.batch(
         [
-            row(status=200, elapsed=0.25, ip="127.0.0.1", content_type="text/html", etag='"e"',
+            row(status=200, elapsed=0.25, ip="127.0.0.1", tls_verified=False, content_type="text/html", etag='"e"',
                 last_modified="then", wire_bytes=4, truncated=True, headers=headers, body=b"body")
         ]
     )  # fmt: skip
@@ -34,7 +34,7 @@ def test_a_row_has_every_column_of_the_contract():
         "visit": 2, "attempt": 1, "depth": 3, "hops": 4, "priority": 9,
         "found_on": "http://b.example/", "found_via": "link", "kind": "fetched",
         "http_status": 200, "redirect_to": None, "fetched_at": 1.5, "elapsed_ms": 250,
-        "ip": "127.0.0.1", "content_type": "text/html", "etag": '"e"', "last_modified": "then",
+        "ip": "127.0.0.1", "tls_verified": False, "content_type": "text/html", "etag": '"e"', "last_modified": "then",
         "wire_bytes": 4, "truncated": True,
         "headers": [{"name": "Server", "value": "x"}, {"name": "X-A", "value": "b"}],
         "body": b"body", "content_digest": sha256(b"body").digest(), "error": None, "sitemaps": None,

@@ -30,6 +30,7 @@ def verdict(status, limits=PAGE, **headers):
         (300, Kind.HTTP_ERROR),
         (304, Kind.NOT_MODIFIED),
         (305, Kind.HTTP_ERROR),
+        (306, Kind.HTTP_ERROR),
         (404, Kind.HTTP_ERROR),
         (429, Kind.HTTP_ERROR),
         (503, Kind.HTTP_ERROR),

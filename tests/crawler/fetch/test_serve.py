@@ -83,6 +83,13 @@ async def test_every_url_of_every_host_comes_back_once():
     assert sum(given.robots_fetched for given in got.deliveries) == 3
 
 
+async def test_one_connection_serves_an_origin_for_the_whole_lease():
+    async with serving(site) as server:
+        await served(lease(*(host(server, number, 10) for number in (1, 2))), configured())
+    assert len(server.asked) == 22
+    assert server.connections == 2
+
+
 async def test_an_empty_lease_ends_at_once():
     got = await served(lease(), configured(batch_seconds=30))
     assert got.rows == []

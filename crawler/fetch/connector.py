@@ -1,0 +1,181 @@
+"""Connections: where the address guard, the proxies and the time limits of their making sit.
+
+Every socket is made by `_socket`, whatever name, literal, redirect or proxy led to its address. A
+target behind a proxy is resolved and judged here before the proxy hears of it; SOCKS proxies are
+given the judged address, not the name.
+"""
+
+import asyncio
+import socket
+from functools import partial
+from typing import Any
+
+import aiohappyeyeballs
+import aiohttp
+from aiohappyeyeballs import AddrInfoType
+from aiohttp.client_proto import ResponseHandler
+from python_socks import ProxyType
+from python_socks.async_.asyncio import Proxy as SocksProxy
+
+from crawler.config import Fetch
+from crawler.fetch.addresses import allowed
+from crawler.fetch.connection import Watched
+from crawler.fetch.failures import (
+    RefusedAddressError,
+    TimedOutError,
+    TlsError,
+)
+from crawler.fetch.hosts import Hosts, Proxy
+from crawler.fetch.names import ResolutionError
+from crawler.fetch.resolver import Resolver
+
+# Seconds for which an unused connection is kept: longer than the usual delays, shorter than
+# servers' patience.
+KEEP_ALIVE = 30.0
+
+
+class Connector(aiohttp.TCPConnector):
+    """aiohttp's connector, guarded, and with a limit of its own for each step of a connection."""
+
+    def __init__(self, fetch: Fetch, hosts: Hosts, resolver: Resolver) -> None:
+        super().__init__(
+            limit=0,
+            use_dns_cache=False,
+            resolver=resolver,
+            keepalive_timeout=KEEP_ALIVE,
+            socket_factory=self._socket,
+        )
+        self._fetch = fetch
+        self._hosts = hosts
+        self._names = resolver
+        factory: Any = partial(Watched, loop=self._loop, fetch=fetch)
+        self._factory = factory
+
+    async def judge(self, hostname: str) -> None:
+        """Raises `OSError` if a target may not be reached, by whatever proxy."""
+        for ip in await self._names.find(hostname):
+            self._allow(ip)
+
+    def _socket(self, address: AddrInfoType) -> socket.socket:
+        family, type_, proto, _, sockaddr = address
+        self._allow(str(sockaddr[0]))
+        return socket.socket(family=family, type=type_, proto=proto)
+
+    def _allow(self, ip: str) -> None:
+        if not allowed(ip, self._fetch):
+            # The same words for every address: only then does one error stand for all of a name's.
+            raise RefusedAddressError("not a public address")
+
+    async def _wrap_create_connection(
+        self,
+        *args: Any,
+        addr_infos: list[AddrInfoType],
+        req: aiohttp.ClientRequest,
+        client_error: type[Exception] = aiohttp.ClientConnectorError,
+        **kwargs: Any,
+    ) -> tuple[asyncio.Transport, ResponseHandler]:
+        del kwargs["timeout"]  # aiohttp's, of all steps together
+        to_proxy = client_error is aiohttp.ClientProxyConnectionError
+        proxy = None if to_proxy else self._hosts.of(req.url.raw_host or "").proxy
+        try:
+            async with asyncio.timeout(self._fetch.connect_timeout):
+                if proxy is not None and proxy.socks:
+                    sock = await self._through(proxy, addr_infos)
+                else:
+                    sock = await self._dial(addr_infos)
+        except TimeoutError:
+            raise TimedOutError("connect", self._fetch.connect_timeout) from None
+        except OSError as error:
+            raise client_error(req.connection_key, error) from error
+        try:
+            return await self._handshake(*args, sock=sock, **kwargs)
+        except OSError as error:  # TLS errors are
+            if kwargs.get("ssl") is None:
+                raise client_error(req.connection_key, error) from error
+            raise TlsError(error) from error
+
+    async def _handshake(
+        self, *args: Any, **kwargs: Any
+    ) -> tuple[asyncio.Transport, ResponseHandler]:
+        limit = self._fetch.tls_timeout
+        if kwargs.get("ssl") is not None:
+            kwargs["ssl_handshake_timeout"] = limit + 1.0  # asyncio's own is not ours to wait for
+        try:
+            async with asyncio.timeout(limit):
+                return await self._loop.create_connection(*args, **kwargs)
+        except TimeoutError:
+            raise TimedOutError("TLS handshake", limit) from None
+
+    async def _start_tls_connection(
+        self,
+        *args: Any,
+        **kwargs: Any,
+    ) -> tuple[asyncio.BaseTransport, ResponseHandler]:
+        """The handshake inside an HTTP proxy's tunnel."""
+        limit = self._fetch.tls_timeout
+        try:
+            async with asyncio.timeout(limit):
+                return await super()._start_tls_connection(*args, **kwargs)
+        except TimeoutError:
+            raise TimedOutError("TLS handshake", limit) from None
+        except aiohttp.ClientConnectorError as error:
+            raise TlsError(error.__cause__ or error) from error
+
+    async def _dial(self, addr_infos: list[AddrInfoType]) -> socket.socket:
+        return await aiohappyeyeballs.start_connection(
+            addr_infos=addr_infos,
+            happy_eyeballs_delay=self._happy_eyeballs_delay,
+            interleave=self._interleave,
+            loop=self._loop,
+            socket_factory=self._socket_factory,
+        )
+
+    async def _through(self, proxy: Proxy, addr_infos: list[AddrInfoType]) -> socket.socket:
+        for info in addr_infos:
+            self._allow(str(info[4][0]))
+        socks = SocksProxy(
+            ProxyType.SOCKS5,
+            proxy.host,
+            proxy.port,
+            username=proxy.user,
+            password=proxy.password,
+            forward=_Dialler(self, proxy),
+        )
+        ip, port = addr_infos[0][4][:2]
+        return await socks.connect(str(ip), int(port), timeout=self._fetch.connect_timeout)
+
+    async def dial_proxy(self, proxy: Proxy) -> socket.socket:
+        """A guarded connection to a SOCKS proxy."""
+        try:
+            found = await self._resolve_host(proxy.host, proxy.port)
+        except ResolutionError as error:
+            raise _no_proxy(error) from error
+        return await self._dial(self._convert_hosts_to_addr_infos(found))
+
+    async def _create_proxy_connection(
+        self, req: aiohttp.ClientRequest, *args: Any, **kwargs: Any
+    ) -> tuple[asyncio.BaseTransport, ResponseHandler]:
+        """A guarded connection to an HTTP proxy, and perhaps a tunnel through it."""
+        try:
+            return await super()._create_proxy_connection(req, *args, **kwargs)
+        except aiohttp.ClientConnectorDNSError as error:
+            reason = _no_proxy(error.os_error)
+            raise aiohttp.ClientProxyConnectionError(req.connection_key, reason) from error
+
+
+def _no_proxy(error: OSError) -> OSError:
+    """The proxy's name is none: that is no failure of the target's name."""
+    return OSError(f"the proxy: {error}")
+
+
+class _Dialler(SocksProxy):
+    """The first hop of a chain, to python-socks: how it gets its connection to the proxy from us."""
+
+    def __init__(self, connector: Connector, proxy: Proxy) -> None:
+        super().__init__(ProxyType.SOCKS5, proxy.host, proxy.port)
+        self._connector = connector
+        self._proxy = proxy
+
+    async def connect(self, *args: Any, **kwargs: Any) -> socket.socket:  # noqa: ARG002
+        """Connect to the proxy, and to nothing else."""
+        return await self._connector.dial_proxy(self._proxy)

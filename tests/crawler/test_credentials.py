@@ -1,0 +1,97 @@
+"""Secrets of the configuration: checked, never repeated, masked in what is written down."""
+
+import json
+import pickle
+
+import pytest
+
+from crawler.config import Config, load
+from crawler.dataset.record import CrawlRecord, begin, resume
+from crawler.errors import ConfigError
+
+SECRETS = ("hunter2", "letmein", "c00kie", "pr0xy")
+TOML = """
+[fetch]
+proxy = "socks5h://me:pr0xy@proxy.example:1080"
+[fetch.hosts."a.example"]
+auth = "me:hunter2"
+proxy = "http://me:pr0xy@proxy.example"
+verify_tls = false
+[fetch.hosts.".b.example"]
+headers = { X-Key = "letmein" }
+cookies = { session = "c00kie" }
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    path = tmp_path / "crawl.toml"
+    path.write_text(TOML)
+    return load(path, {})
+
+
+def test_nothing_that_is_written_or_printed_holds_a_secret(config):
+    record = begin(["https://a.example/"], config, crawl_id="1", version="1", now=0.0)
+    texts = [record.encode().decode(), repr(config), str(config), config.model_dump_json()]
+    assert not any(secret in text for text in texts for secret in SECRETS)
+    fetch = json.loads(texts[0])["config"]["fetch"]
+    assert fetch["proxy"] == "socks5h://proxy.example:1080"
+    assert fetch["hosts"]["a.example"]["auth"] == "me:**********"
+    assert list(fetch["hosts"][".b.example"]["headers"]) == ["X-Key"]
+
+
+def test_the_record_can_be_read_and_the_crawl_goes_on_with_other_secrets(config):
+    record = begin([], config, crawl_id="1", version="1", now=0.0)
+    read = CrawlRecord.decode(record.encode(), "there")
+    Config.model_validate(read.config)
+    other = begin([], Config(), crawl_id="2", version="1", now=1.0)
+    assert resume(read, other, "there").crawl_id == "1"
+
+
+def test_a_process_that_is_handed_the_configuration_has_the_secrets(config):
+    again = pickle.loads(pickle.dumps(config))
+    assert again == config
+    assert again.fetch.hosts["a.example"].auth.get_secret_value() == "me:hunter2"
+
+
+def test_configurations_that_differ_in_a_secret_differ(config, tmp_path):
+    path = tmp_path / "other.toml"
+    path.write_text(TOML.replace("hunter2", "hunter3"))
+    assert load(path, {}) != config
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("proxy", "ftp://me:hunter2@proxy.example", "expected http://"),
+        ("proxy", "hunter2", "expected http://"),
+        ("proxy", "http://:hunter2@:80", "expected http://"),
+        ("proxy", "http://proxy.example:99999/hunter2", "expected http://"),
+        ("proxy", "http://proxy.example/hunter2", "expected http://"),
+        ("proxy", ["hunter2"], "valid string"),
+        ("hosts", {"a.example": {"proxy": "hunter2"}}, "expected http://"),
+        ("hosts", {"a.example": {"auth": "hunter2"}}, "user:password"),
+        ("hosts", {"a.example": {"auth": ":hunter2"}}, "user:password"),
+        ("hosts", {"a.example": {"auth": "me:hunter2\r\nX: y"}}, "user:password"),
+        ("hosts", {"a.example": {"headers": {"X-Key": "hunter2\r\nX: y"}}}, "one line"),
+        ("hosts", {"a.example": {"headers": {"X Key": "hunter2"}}}, "name of a header"),
+        ("hosts", {"a.example": {"headers": {"Content-Length": "hunter2"}}}, "name of a header"),
+        ("hosts", {"a.example": {"headers": {"X\r\nY": "hunter2"}}}, "name of a header"),
+        ("hosts", {"a.example": {"cookies": {"a": "hunter2; b=c"}}}, "cookie's value"),
+        ("hosts", {"a.example": {"cookies": {"a=b": "hunter2"}}}, "name of a cookie"),
+        ("hosts", {"A.example": {"auth": "me:hunter2"}}, "lower-case hostname"),
+        ("hosts", {"https://a.example": {"auth": "me:hunter2"}}, "lower-case hostname"),
+        ("hosts", {".": {"auth": "me:hunter2"}}, "lower-case hostname"),
+        ("hosts", {"a.example": {"auht": "me:hunter2"}}, "did you mean"),
+        ("max_body", 1 << 40, "max_bytes_in_flight is less"),
+    ],
+)
+def test_a_bad_one_is_told_in_one_line_that_does_not_repeat_it(key, value, reason):
+    tree = {"fetch.proxy": "http://me:hunter2@proxy.example", f"fetch.{key}": value}
+    with pytest.raises(ConfigError) as caught:
+        load(None, tree)
+    text = str(caught.value)
+    assert reason in text
+    assert "hunter2" not in text
+    assert "\n" not in text
+    assert "\r" not in text
