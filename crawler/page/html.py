@@ -41,7 +41,7 @@ _VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "
 
 def read_html(source: Source) -> Page:
     """The facts of a page of HTML. Broken markup is read as a browser reads it."""
-    parser = LexborHTMLParser(bounded(source.text))
+    parser = LexborHTMLParser(bounded(source.text, BREAKS))
     parser.strip_tags(UNSEEN_SOURCE, recursive=True)
     nodes, noted = _walk(parser)
     base = _base(parser, source.url) if "base" in noted else source.url
