@@ -129,7 +129,7 @@ class Fetch(Frozen):
     max_body: Annotated[int, Field(ge=1024)] = 10 * 1024 * 1024
     max_header: Annotated[int, Field(ge=4096)] = 64 * 1024
     types: tuple[str, ...] = ("text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml",
-                              "application/rss+xml", "application/atom+xml")  # fmt: skip
+                              "application/rss+xml", "application/atom+xml", "application/rdf+xml")  # fmt: skip
     allow_private: bool = False
     allow_networks: tuple[Network, ...] = ()
     accept_language: str = "en,*;q=0.5"
@@ -193,11 +193,17 @@ class Frontier(Frozen):
 
 
 class Page(Frozen):
-    """What a page's row holds."""
+    """What a page's row holds.
+
+    `srcset`: the candidates of `srcset` and `imagesrcset` are links too (`fetch.types` refuses images, unless they are
+    among them). `follow_feeds`: so are the feeds that a page names in a `<link>`.
+    """
 
     store_body: bool = True
     store_text: bool = True
     max_links: Count = 100_000
+    srcset: bool = False
+    follow_feeds: bool = False
 
 
 class Dataset(Frozen):

@@ -1,6 +1,6 @@
 """One page, read: the values of its row's columns and its links. It must not know batches or Arrow."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from crawler.dataset.selection import relation
 from crawler.dedup.digest import text_digest
 from crawler.dedup.simhash import simhash
 from crawler.outcomes import Kind
-from crawler.page.facts import Extra
+from crawler.page.facts import Asked, Extra
 from crawler.page.page import read_page
 from crawler.robots.directives import read_directives
 
@@ -49,13 +49,14 @@ class Outlinks(NamedTuple):
 
 
 class RawPage(NamedTuple):
-    """A body and what came with it. `robots`: the values of X-Robots-Tag; `fetched_at`: seconds."""
+    """A body and what came with it. `fetched_at`: seconds. `robots`, `links`: the values of X-Robots-Tag and Link."""
 
     url: str
     body: bytes
     content_type: str | None
     robots: list[str]
     fetched_at: float
+    links: Sequence[str] = ()
 
 
 def essence(content_type: str | None) -> str | None:
@@ -78,7 +79,8 @@ def unread(raw: RawPage, error: str) -> Columns:
 
 
 def _read(raw: RawPage, token: str, limits: Limits) -> tuple[Columns, Outlinks]:
-    page = read_page(raw.body, raw.content_type, raw.url, limits.max_links)
+    asked = Asked(limits.srcset, limits.follow_feeds)
+    page = read_page(raw.body, raw.content_type, raw.url, limits.max_links, raw.links, asked)
     # By the time of the fetch, not of the reading: reading the same bytes again gives the same row.
     said = read_directives(page.meta_robots, raw.robots, token, raw.fetched_at)
     folded = page.text.casefold()

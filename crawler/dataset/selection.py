@@ -24,7 +24,7 @@ FOUND = "links.found"
 _PREFIX = "links."
 
 # Kinds of link that are told by where they stand rather than by a `rel` of their own.
-_KINDS = frozenset({"area", "canonical", "feed", "frame", "iframe", "refresh", "sitemap"})
+_KINDS = frozenset({"area", "canonical", "feed", "frame", "iframe", "refresh", "sitemap", "srcset"})
 _NOT_ENDORSED = frozenset({"nofollow", "sponsored", "ugc"})
 
 

@@ -82,9 +82,10 @@ _ROW = _CELL | {"tr"}
 _ROWS = _ROW | {"tbody", "tfoot", "thead"}
 _ITEM = frozenset({"dd", "dt"})
 _OPTION = frozenset({"option"})
-# What an opening tag closes if it is the innermost, and what a closing tag closes with its own element.
-_REPLACED = {"p": frozenset({"p"}), "li": frozenset({"li"}), "dd": _ITEM, "dt": _ITEM, "td": _CELL, "th": _CELL, "tr": _ROW, "tbody": _ROWS,
-             "thead": _ROWS, "tfoot": _ROWS, "option": _OPTION, "optgroup": _OPTION}  # fmt: skip
+# What an opening tag closes if it is the innermost; what a closing tag closes with its own element.
+_REPLACED = {"p": frozenset({"p"}), "li": frozenset({"li"}), "dd": _ITEM, "dt": _ITEM, "td": _CELL, "th": _CELL,
+             "tr": _ROW, "tbody": _ROWS, "thead": _ROWS, "tfoot": _ROWS,
+             "option": _OPTION, "optgroup": _OPTION}  # fmt: skip
 _ENDED = {"table": _ROWS | {"caption", "colgroup"}, "tr": _CELL, "tbody": _ROW, "thead": _ROW, "tfoot": _ROW,
           "ul": _REPLACED["li"], "ol": _REPLACED["li"], "dl": _ITEM, "select": _OPTION | {"optgroup"},
           "optgroup": _OPTION}  # fmt: skip
@@ -124,9 +125,11 @@ def _few_attributes(html: str) -> str:
     parts: list[str] = []
     done = 0
     for start in range(0, len(html), _WINDOW):
-        if html.find(">", start, start + _WINDOW) < 0 and (
-            many := _MANY_ATTRIBUTES.match(html, max(html.rfind("<", done, start), done))
-        ):
+        if html.find(">", start, start + _WINDOW) >= 0:
+            continue
+        # A tag that begins before the last window was looked at then.
+        opening = html.rfind("<", max(done, start - _WINDOW), start)
+        if opening >= 0 and (many := _MANY_ATTRIBUTES.match(html, opening)):
             parts += (html[done : many.end()], ">")
             done = many.end()
     return "".join([*parts, html[done:]]) if parts else html

@@ -145,7 +145,7 @@ def test_attributes_without_number_become_text():
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_no_markup_takes_long(seed):
-    """200 kB of any few pieces, repeated, are read in seconds (most in a tenth): CPU seconds, so neighbours do not count."""
+    """200 kB of any few pieces, repeated, take seconds at worst (of CPU, so neighbours do not count), most a tenth."""
     rng = random.Random(seed)
     for _ in range(8):
         part = "".join(rng.choices(PIECES, k=rng.randint(1, 8)))
