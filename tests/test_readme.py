@@ -47,7 +47,9 @@ def dataset(tmp_path, monkeypatch):
 
 
 def test_the_queries_answer(dataset):
-    everything, index, linked, near, versions = (duckdb.sql(query).fetchall() for query in blocks("sql"))
+    everything, index, linked, near, versions = (
+        duckdb.sql(query).fetchall() for query in blocks("sql")
+    )
     assert [(kind, rows) for kind, rows, _, _ in everything] == [("fetched", 3)]
     assert sorted(url[-1] for url, _, _ in index) == ["a", "b"]
     assert linked[0][:2] == ("https://example.org/a", 2)

@@ -13,8 +13,8 @@ from collections import Counter
 
 # Elements that formatting elements left open may cause to be made again, in all: a second and 500 MB at worst.
 _REOPENED = 4_000_000
-# Up to so many tags, nesting as deep as can be costs two seconds at worst: not looked at.
-_TAGS = 25_000
+# Each tag may look at all elements that are open. So many looks cost two or three seconds: not worth finding out.
+_LOOKS = 1_250_000_000
 # Open elements at once. Browsers stop at 512; honest pages stay under 100, but for tags somebody forgot to close.
 _DEEPEST = 2000
 # Attributes of one element: each is compared with all before it. The pages of the web stay under 100.
@@ -109,8 +109,8 @@ def bounded(html: str, breaks: frozenset[str]) -> str:
     html = _few_attributes(html)
     tags = html.count("<")
     if (
-        tags > _TAGS
-        and tags * _not_closed(html, tags) > _TAGS * _TAGS
+        tags * tags > _LOOKS
+        and tags * _not_closed(html, tags) > _LOOKS
         and _depth(html, _DEEPEST) > _DEEPEST
     ):
         return _flat(html, breaks)
