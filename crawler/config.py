@@ -187,7 +187,8 @@ class Fetch(Frozen):
     max_head: Annotated[int, Field(ge=4096)] = 256 * 1024
     max_bytes_in_flight: Count = 256 * 1024 * 1024
     types: tuple[str, ...] = ("text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml",
-                              "application/rss+xml", "application/atom+xml", "application/pdf")  # fmt: skip
+                              "application/rss+xml", "application/atom+xml", "application/rdf+xml",
+                              "application/pdf")  # fmt: skip
     allow_private: bool = False
     allow_networks: tuple[Network, ...] = ()
     accept_language: str = "en,*;q=0.5"
@@ -290,6 +291,9 @@ class Frontier(Frozen):
 class Page(Frozen):
     """What a page's row holds, and what reading it may take.
 
+    `srcset`: the candidates of `srcset` and `imagesrcset` are links too (`fetch.types` refuses images, unless they are
+    among them). `follow_feeds`: so are the feeds that a page names in a `<link>`.
+
     A batch of pages that takes longer than `batch_seconds` is taken to hang. It is read again, apart: each page in
     another process, which may take `apart_seconds` and `apart_memory` bytes for it. PDFs are always read apart.
     """
@@ -297,6 +301,8 @@ class Page(Frozen):
     store_body: bool = True
     store_text: bool = True
     max_links: Count = 100_000
+    srcset: bool = False
+    follow_feeds: bool = False
     batch_seconds: Annotated[float, Field(gt=0, le=86400)] = 60.0
     apart_seconds: Annotated[float, Field(gt=0, le=86400)] = 20.0
     apart_memory: Annotated[int, Field(ge=64 * 1024 * 1024)] = 1024 * 1024 * 1024

@@ -30,7 +30,7 @@ def blocks(language):
 def dataset(tmp_path, monkeypatch):
     """`out/` with three pages: two of them nearly the same, the third asking not to be indexed."""
     bodies = {
-        "https://example.org/a": page("<a href='/b'>bee</a>", f"<p>{WORDS}</p>"),
+        "https://example.org/a": page("<a href='/b' hreflang=de>bee</a>", f"<p>{WORDS}</p>"),
         "https://example.org/b": page("<a href='/a'>ay</a>", f"<p>{WORDS} more</p>"),
         "https://example.org/c": page(
             "<a href='/a'>ay</a>", head="<meta name=robots content=noindex>"
@@ -47,11 +47,14 @@ def dataset(tmp_path, monkeypatch):
 
 
 def test_the_queries_answer(dataset):
-    everything, index, linked, near = (duckdb.sql(query).fetchall() for query in blocks("sql"))
+    everything, index, linked, near, versions = (
+        duckdb.sql(query).fetchall() for query in blocks("sql")
+    )
     assert [(kind, rows) for kind, rows, _, _ in everything] == [("fetched", 3)]
     assert sorted(url[-1] for url, _, _ in index) == ["a", "b"]
     assert linked[0][:2] == ("https://example.org/a", 2)
     assert [url for url, _ in near] == ["https://example.org/b"]
+    assert versions == [("https://example.org/a", "de", "https://example.org/b")]
 
 
 def test_the_python_examples_run(dataset, capsys):

@@ -1,6 +1,6 @@
 """One page, read: the values of its row's columns and its links. It must not know batches or Arrow."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from crawler.dedup.simhash import simhash
 from crawler.errors import ApartError
 from crawler.outcomes import Kind
 from crawler.page.apart import Apart, ReaderError
-from crawler.page.facts import Extra, Page
+from crawler.page.facts import Asked, Extra, Page
 from crawler.page.page import read_page, reads_apart
 from crawler.robots.directives import read_directives
 
@@ -51,13 +51,14 @@ class Outlinks(NamedTuple):
 
 
 class RawPage(NamedTuple):
-    """A body and what came with it. `robots`: the values of X-Robots-Tag; `fetched_at`: seconds."""
+    """A body and what came with it. `fetched_at`: seconds. `robots`, `links`: the values of X-Robots-Tag and Link."""
 
     url: str
     body: bytes
     content_type: str | None
     robots: list[str]
     fetched_at: float
+    links: Sequence[str] = ()
 
 
 def essence(content_type: str | None) -> str | None:
@@ -88,7 +89,8 @@ def _page(raw: RawPage, limits: Limits, elsewhere: Apart | None, *, apart: bool)
     reading = read_page
     if elsewhere is not None and (apart or reads_apart(raw.body, raw.content_type)):
         reading = elsewhere.read_page
-    return reading(raw.body, raw.content_type, raw.url, limits.max_links)
+    asked = Asked(limits.srcset, limits.follow_feeds)
+    return reading(raw.body, raw.content_type, raw.url, limits.max_links, raw.links, asked)
 
 
 def _unread(raw: RawPage, error: str) -> tuple[Columns, Outlinks]:

@@ -88,7 +88,7 @@ class RowBuilder:
         self, fetched: pa.RecordBatch, *, apart: bool
     ) -> tuple[list[Columns], list[Outlinks | None]]:
         columns, outlinks = list[Columns](), list[Outlinks | None]()
-        robots = _robots_headers(fetched)
+        robots, links = _headers(fetched, "x-robots-tag"), _headers(fetched, "link")
         bodies, moments = fetched["body"], fetched["fetched_at"].to_pylist()
         names = ("kind", "url", "content_type", "error", "found_via", "sitemaps")
         for row, (kind, url, content_type, error, via, named) in enumerate(
@@ -99,7 +99,9 @@ class RowBuilder:
                 values = Columns(kind, essence(content_type), error)
             else:
                 body = bodies[row].as_py() or b""
-                raw = RawPage(url, body, content_type, robots.get(row, []), moments[row])
+                raw = RawPage(
+                    url, body, content_type, robots.get(row, []), moments[row], links.get(row, ())
+                )
                 listed = self._sitemaps.read(raw, via)
                 values, found = listed or read(
                     raw, self._token, self._page, self._elsewhere, apart=apart
@@ -168,11 +170,11 @@ def _failed_only(body: pa.Array, kinds: Sequence[str]) -> pa.Array:
     return pc.if_else(failed, body, pa.scalar(None, body.type))
 
 
-def _robots_headers(fetched: pa.RecordBatch) -> dict[int, list[str]]:
-    """The values of X-Robots-Tag by row; few rows have any."""
+def _headers(fetched: pa.RecordBatch, name: str) -> dict[int, list[str]]:
+    """The values of a header by row; for those that few rows have."""
     headers = fetched["headers"]
     flat = headers.flatten()
-    found = pc.equal(pc.ascii_lower(flat.field("name")), "x-robots-tag")
+    found = pc.equal(pc.ascii_lower(flat.field("name")), name)
     values: dict[int, list[str]] = {}
     if pc.any(found).as_py():
         parents = pc.list_parent_indices(headers).filter(found).to_pylist()

@@ -19,7 +19,7 @@ from crawler.url.admit import Admission
 from crawler.url.scope import Reason
 
 # Kinds of link that are told by where they stand rather than by a `rel` of their own.
-_KINDS = frozenset({"area", "canonical", "feed", "frame", "iframe", "refresh", "sitemap"})
+_KINDS = frozenset({"area", "canonical", "feed", "frame", "iframe", "refresh", "sitemap", "srcset"})
 _NOT_ENDORSED = frozenset({"nofollow", "sponsored", "ugc"})
 _ANSWERED = frozenset(kind.value for kind in ANSWERED)
 

@@ -10,12 +10,12 @@ import pickle
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from crawler.config import Page as Limits
 from crawler.errors import ApartError
 from crawler.page.child import LENGTH, READY, Answer, Request
-from crawler.page.facts import Extra, Page, PageLinks
+from crawler.page.facts import NOTHING_MORE, Asked, Extra, Page, PageLinks
 
 # A start takes 0.4 s on an idle machine.
 START_SECONDS = 30.0
@@ -57,13 +57,21 @@ class Apart:
         """The process that would be asked next, if there is one."""
         return self._process.pid if self._process else None
 
-    def read_page(self, body: bytes, content_type: str | None, url: str, max_links: int) -> Page:
+    def read_page(
+        self,
+        body: bytes,
+        content_type: str | None,
+        url: str,
+        max_links: int,
+        link_headers: Sequence[str] = (),
+        asked: Asked = NOTHING_MORE,
+    ) -> Page:
         """What `crawler.page.page.read_page` gives, from the other process.
 
         Raises `ReaderError` where the page cannot be read, `ApartError` where no process starts. A process that died
         with a page may owe that to the page before: only one that was started for this page proves it.
         """
-        request = pickle.dumps(Request(body, content_type, url, max_links))
+        request = pickle.dumps(Request(body, content_type, url, max_links, link_headers, asked))
         while True:
             fresh = self._ensure()
             try:

@@ -20,10 +20,14 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16be"),
 )
 
+# "<?x", as HTML's prescan looks for it (section 13.2.3.3).
+_XML_IN_UTF_16 = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))
+
 _PARAMETER = re.compile(
     r';\s*([^\s;="]+)(?:=(?:"((?:[^"\\]|\\.)*)"(?=\s*(?:[;,]|$))|([^\s;,"]+)(?=\s*(?:[;,]|$))))?'
 )
 _XML_DECLARATION = re.compile(rb"""\s*<\?xml\s[^>]*?encoding\s*=\s*["']\s*([A-Za-z0-9._:-]+)""")
+_XML_TYPE = re.compile(r"[^;]*[/+]xml\s*(?:;|$)", re.IGNORECASE)
 _CHARSET = re.compile(rb"charset", re.IGNORECASE)
 _HIGH = re.compile(rb"[\x80-\xff]")
 
@@ -66,6 +70,9 @@ def sniff(body: bytes, content_type: str | None) -> str:
             return name
     if declared := declared_charset(content_type):
         return _utf16_order(declared, body)
+    if content_type and _XML_TYPE.match(content_type):
+        # There a `<meta>` is text of somebody else, as in the summaries of a feed (RFC 7303 section 3).
+        return _declared_as_xml(body) or _declared_inside(body) or _guessed(body)
     return _declared_inside(body) or _guessed(body)
 
 
@@ -89,17 +96,34 @@ def _utf16_order(name: str, body: bytes) -> str:
 
 
 def _declared_inside(body: bytes) -> str | None:
-    label = meta_label(body[:_PRESCAN])
-    if label is None and (xml := _XML_DECLARATION.match(body, 0, _PRESCAN)):
-        name = encoding_name(xml[1].decode("ascii"))
-        # The declaration was read as ASCII, so it cannot be in UTF-16 (HTML section 13.2.3.3).
-        return "utf-8" if name and name.startswith("utf-16") else name
+    label = meta_label(body[:_PRESCAN]) or _declared_as_xml(body)
     if label is None and _CHARSET.search(body, _PRESCAN, _LATE_PRESCAN):
         label = meta_label(body[:_LATE_PRESCAN])
     return label
 
 
+def _declared_as_xml(body: bytes) -> str | None:
+    for beginning, unmarked in _XML_IN_UTF_16:
+        if body.startswith(beginning):
+            return unmarked
+    xml = _XML_DECLARATION.match(body, 0, _PRESCAN)
+    name = encoding_name(xml[1].decode("ascii")) if xml else None
+    # The declaration was read as ASCII, so it cannot be in UTF-16 (HTML section 13.2.3.3).
+    return "utf-8" if name and name.startswith("utf-16") else name
+
+
+def _unmarked_utf16(body: bytes) -> str | None:
+    """UTF-16 of which nothing tells: every other byte of its markup is zero, and none of the others."""
+    head = body[:_PRESCAN]
+    upper, lower = head[::2].count(0), head[1::2].count(0)
+    if not upper and lower > len(head) // 8:
+        return "utf-16le"
+    return "utf-16be" if not lower and upper > len(head) // 8 else None
+
+
 def _guessed(body: bytes) -> str:
+    if b"\0" in body[:_PRESCAN] and (name := _unmarked_utf16(body)):
+        return name
     try:
         body.decode()
     except UnicodeDecodeError as error:
@@ -117,12 +141,17 @@ def _guessed(body: bytes) -> str:
 
 
 def _as_the_standard(error: UnicodeError) -> tuple[str, int]:
-    """What the standard's indexes hold and Python's codecs do not: C1 controls in windows-125x, 0x80 in gb18030."""
+    """What the standard's indexes hold and Python's codecs do not: C1 controls in windows-125x, 0x80 in gb18030.
+
+    Of x-user-defined, whose codec here is ASCII, the upper half is for private use (Encoding Standard section 14.5).
+    """
     if not isinstance(error, UnicodeDecodeError):
         raise error
     byte = error.object[error.start]
     if error.encoding == "charmap" and byte < 0xA0:
         return chr(byte), error.start + 1
+    if error.encoding == "ascii":
+        return chr(0xF700 + byte), error.start + 1
     if error.encoding == "gb18030" and byte == 0x80:
         return "€", error.start + 1
     return "\ufffd", error.end

@@ -12,10 +12,11 @@ import select
 import signal
 import struct
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from crawler.page.facts import Page
+from crawler.page.facts import NOTHING_MORE, Asked, Page
 from crawler.page.page import read_page
 
 # Before every message: how many bytes follow.
@@ -37,6 +38,8 @@ class Request(NamedTuple):
     content_type: str | None
     url: str
     max_links: int
+    link_headers: Sequence[str] = ()
+    asked: Asked = NOTHING_MORE
 
 
 class Answer(NamedTuple):

@@ -23,7 +23,8 @@ class PageLinks:
 
     Lists, not a value for each link: a page has hundreds, and whoever takes them writes columns.
     `urls`: absolute wire URLs. `rels`: the attribute, lower-cased, spaces collapsed. `texts`: at most 256 characters.
-    `vias`: what it was found in: `link` (a, `<link>`), `area`, `iframe`, `frame`, `refresh`, `canonical`.
+    `vias`: what it was found in: `link` (a, `<link>`, a `Link` header), `area`, `iframe`, `frame`, `refresh`,
+    `canonical`, `srcset`, `feed` (an entry of one, or a `<link>` to one), `sitemap`.
     `extras`: by the position of the link.
     """
 
@@ -43,7 +44,8 @@ class Page:
 
     `base`: what its links are resolved against. `canonical`: absolute. `meta_robots`: (name in lower case, content)
     of every `<meta>` that holds a robots directive, whomever it addresses. `unresolved`: occurrences of links that
-    are not among the `links`, by reason: `not_http`, `invalid_url`, `link_limit`; found = links + unresolved.
+    are not among the `links`, by reason: `not_http`, `invalid_url`, `too_long`, `link_limit`; found = links +
+    unresolved.
     """
 
     content_type: str
@@ -58,6 +60,16 @@ class Page:
     unresolved: dict[str, int] = field(default_factory=dict)
 
 
+class Asked(NamedTuple):
+    """Links that are not wanted by everybody: candidates of `srcset`, `<link>`s to feeds."""
+
+    srcset: bool = False
+    feeds: bool = False
+
+
+NOTHING_MORE = Asked()
+
+
 class Body(NamedTuple):
     """A body as it was served, its type and where it comes from. At most `max_links` links are taken from it.
 
@@ -69,6 +81,7 @@ class Body(NamedTuple):
     media: str
     url: str
     max_links: int
+    asked: Asked = NOTHING_MORE
 
 
 class Source(NamedTuple):
@@ -79,6 +92,7 @@ class Source(NamedTuple):
     charset: str
     url: str
     max_links: int
+    asked: Asked = NOTHING_MORE
 
 
 class Reader(NamedTuple):

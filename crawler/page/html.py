@@ -7,10 +7,11 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, create_tag
 
-from crawler.page.facts import Page, Source
-from crawler.page.links import MAX_TEXT, Links, leads_to_page
+from crawler.page.facts import Asked, Page, Source
+from crawler.page.links import MAX_TEXT, Links, in_language
 from crawler.page.nesting import bounded
 from crawler.page.refresh import parse_refresh
+from crawler.page.srcset import parse_srcset
 from crawler.page.text import BREAKS, INNER_BREAKS, UNSEEN, UNSEEN_SOURCE, collapse
 from crawler.url.wire import resolve
 
@@ -22,6 +23,7 @@ _LINKS = ("a", "area", "frame", "iframe", "link", "meta")
 _BREAK_IDS = frozenset(create_tag(tag).tag_id for tag in BREAKS)
 _INNER_IDS = frozenset(create_tag(tag).tag_id for tag in INNER_BREAKS)
 _LINK_IDS = frozenset(create_tag(tag).tag_id for tag in _LINKS)
+_SRCSET_IDS = frozenset(create_tag(tag).tag_id for tag in ("img", "source"))
 _NOTED_IDS = {create_tag(tag).tag_id: tag for tag in [*UNSEEN, "base"]}
 _WALKED_IDS = _BREAK_IDS | _LINK_IDS | _NOTED_IDS.keys()
 
@@ -41,9 +43,10 @@ _VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "
 
 def read_html(source: Source) -> Page:
     """The facts of a page of HTML. Broken markup is read as a browser reads it."""
-    parser = LexborHTMLParser(bounded(source.text))
+    parser = LexborHTMLParser(bounded(source.text, BREAKS))
     parser.strip_tags(UNSEEN_SOURCE, recursive=True)
-    nodes, noted = _walk(parser)
+    asked = source.asked
+    nodes, noted = _walk(parser, _LINK_IDS | _SRCSET_IDS if asked.srcset else _LINK_IDS)
     base = _base(parser, source.url) if "base" in noted else source.url
     page = Page(source.content_type, source.charset, base, _language(parser), _title(parser))
     links = Links(base, source.charset, source.max_links)
@@ -57,7 +60,7 @@ def read_html(source: Source) -> Page:
         elif tag == "meta":
             _add_meta(None if node.mem_id in unscripted else links, robots, node.attributes)
         elif tag == "link":
-            _add_relation(links, page, node.attributes)
+            _add_relation(links, page, node.attributes, asked)
         else:
             _add_embedded(links, tag or "", node.attributes)
     page.links, page.unresolved = links.links, links.unresolved
@@ -94,7 +97,14 @@ def _title(parser: LexborHTMLParser) -> str | None:
     return (collapse(node.text()) or None) if node else None
 
 
-def _walk(parser: LexborHTMLParser) -> tuple[list[LexborNode], set[str]]:
+def text_of(markup: str) -> str:
+    """The words in a piece of HTML, such as feeds quote."""
+    if "<" not in markup and "&" not in markup:
+        return collapse(markup)
+    return read_html(Source(markup, "text/html", "utf-8", "", 0)).text
+
+
+def _walk(parser: LexborHTMLParser, link_ids: frozenset[int]) -> tuple[list[LexborNode], set[str]]:
     """The elements that may hold links or directives, in document order, and which of `_NOTED_IDS` there are.
 
     On the way, spaces are put around the elements that separate words: then the text of any element is its words.
@@ -103,13 +113,14 @@ def _walk(parser: LexborHTMLParser) -> tuple[list[LexborNode], set[str]]:
     breaks: list[LexborNode] = []
     noted: set[str] = set()
     root = parser.root
+    walked = _WALKED_IDS | link_ids
     for node in root.traverse() if root else ():
         tag = node.tag_id
-        if tag not in _WALKED_IDS:
+        if tag not in walked:
             continue
         if tag in _BREAK_IDS:
             breaks.append(node)
-        if tag in _LINK_IDS:
+        if tag in link_ids:
             wanted.append(node)
         if tag in _NOTED_IDS:
             noted.add(_NOTED_IDS[tag])
@@ -134,7 +145,10 @@ def _add_anchor(links: Links, node: LexborNode) -> None:
     if "href" in attributes:
         rel = attributes.get("rel")
         text = " ".join(node.text().split())[:MAX_TEXT]
-        links.add(attributes["href"] or "", collapse(rel.lower()) if rel else "", text, "link")
+        extra = in_language(attributes["hreflang"]) if "hreflang" in attributes else None
+        links.add(
+            attributes["href"] or "", collapse(rel.lower()) if rel else "", text, "link", extra
+        )
 
 
 def _add_embedded(links: Links, tag: str, attributes: Attributes) -> None:
@@ -142,20 +156,27 @@ def _add_embedded(links: Links, tag: str, attributes: Attributes) -> None:
         if "href" in attributes:
             rel, text = _words(attributes.get("rel")), _cut(attributes.get("alt"))
             links.add(attributes["href"] or "", rel, text, tag)
+    elif tag in ("img", "source"):  # here only if they are asked for
+        _add_candidates(links, attributes.get("srcset"), _cut(attributes.get("alt")))
     elif source := attributes.get("src"):
         links.add(source, "", _cut(attributes.get("title") or attributes.get("name")), tag)
 
 
-def _add_relation(links: Links, page: Page, attributes: Attributes) -> None:
+def _add_candidates(links: Links, srcset: str | None, text: str) -> None:
+    for href in parse_srcset(srcset) if srcset else ():
+        links.add(href, "", text, "srcset")
+
+
+def _add_relation(links: Links, page: Page, attributes: Attributes, asked: Asked) -> None:
     href, rel = attributes.get("href"), _words(attributes.get("rel"))
-    if not href or not rel:
-        return
-    rels = rel.split()
-    if "canonical" in rels:
-        links.add(href, rel, "", "canonical")
-        page.canonical = page.canonical or links.resolve(href)
-    elif leads_to_page(rels, attributes.get("type") or ""):
-        links.add(href, rel, _cut(attributes.get("title")), "link")
+    if asked.srcset:
+        _add_candidates(links, attributes.get("imagesrcset"), "")
+    if href and rel:
+        media, title = attributes.get("type") or "", _cut(attributes.get("title"))
+        canonical = links.relate(
+            href, rel, media, title, attributes.get("hreflang"), feeds=asked.feeds
+        )
+        page.canonical = page.canonical or canonical
 
 
 def _add_meta(links: Links | None, robots: list[tuple[str, str]], attributes: Attributes) -> None:

@@ -182,8 +182,9 @@ ENCODINGS: dict[str, tuple[str, str]] = {
         "utf_16_le",
         "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le",
     ),
+    # Half of it: what is not ASCII is for whoever handles errors.
     "x-user-defined": (
-        "cp1252",
+        "ascii",
         "x-user-defined",
     ),
 }

@@ -88,10 +88,18 @@ class Listing:
     """
 
     def __init__(
-        self, root: str, wanted: frozenset[str], foreign: frozenset[str], take: Take
+        self,
+        root: str,
+        wanted: frozenset[str],
+        foreign: frozenset[str],
+        take: Take,
+        heads: frozenset[str] = frozenset(),
     ) -> None:
-        """`root`: the root's name, in lower case, one of `ENTRIES`."""
-        self._walk = _Walk(ENTRIES[root], wanted, foreign, take)
+        """`root`: the root's name, in lower case, one of `ENTRIES`.
+
+        `heads`: elements that are taken like entries, up to the first entry inside them.
+        """
+        self._walk = _Walk(ENTRIES[root], wanted, foreign, take, heads)
         self._repair = _Repair()
         # "internal": with `False` the parser gives "&amp;" in an attribute as "&#38;".
         self._parser = etree.XMLParser(
@@ -123,10 +131,16 @@ class _Walk:
     """
 
     def __init__(
-        self, names: frozenset[str], wanted: frozenset[str], foreign: frozenset[str], take: Take
+        self,
+        names: frozenset[str],
+        wanted: frozenset[str],
+        foreign: frozenset[str],
+        take: Take,
+        heads: frozenset[str],
     ) -> None:
         self.depth = 0
-        self._names, self._wanted, self._foreign, self._take = names, wanted, foreign, take
+        self._names, self._wanted, self._foreign, self._take = names | heads, wanted, foreign, take
+        self._heads = heads
         self._base: tuple[str, ...] = ()
         self._entry: Entry | None = None
         self._entry_depth = _NOWHERE
@@ -144,7 +158,7 @@ class _Walk:
         if self._entry is None:
             if name in self._names:
                 self._begin(space, name, attributes)
-            elif _XML_BASE in attributes:
+            if _XML_BASE in attributes and (name not in self._names or name in self._heads):
                 self._base = (attributes[_XML_BASE],)
         elif name in self._names and space == self._space:
             self._end_entry()  # it was left open: it ends where the next begins

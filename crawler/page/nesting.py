@@ -1,120 +1,245 @@
 """A guard before the parser: markup that nests without end makes HTML's tree construction quadratic.
 
-Measured with Lexbor: a million nested `<div>` take minutes. Worse, each of 20,000 repetitions of `<p><b id=N>` opens
-again every `<b>` before it (HTML section 13.2.4.3): 200 KB that take all memory. Browsers cap their trees; so do we.
+Measured with Lexbor: 100,000 nested `<div>` take half a minute, a million take hours. Worse, each of 20,000
+repetitions of `<p><b id=N>` opens again every `<b>` before it (HTML section 13.2.4.3): 200 KB that take all memory.
+Browsers cap their trees. Here the tags of such a page are renamed, so that its text and its links stay.
+
+Both tests over-estimate: markup whose closing tags may be hidden (in comments, in values of attributes, in scripts of
+foreign content), or may be passed over by a parser (badly nested ones), counts as if they were not there.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
 
-# Elements that one formatting element left open may cause to be made again, in all: a second and 500 MB at worst.
+# Elements that formatting elements left open may cause to be made again, in all: a second and 500 MB at worst.
 _REOPENED = 4_000_000
-# Up to so many tags, nesting as deep as can be costs two seconds at worst: not looked at.
-_TAGS = 50_000
+# Each tag may look at all elements that are open. So many looks cost two or three seconds: not worth finding out.
+_LOOKS = 1_250_000_000
 # Open elements at once. Browsers stop at 512; honest pages stay under 100, but for tags somebody forgot to close.
 _DEEPEST = 2000
+# Attributes of one element: each is compared with all before it. The pages of the web stay under 100.
+_ATTRIBUTES = 1000
+# Elements of many attributes are looked for where so many characters follow each other without ">".
+_WINDOW = 2048
+_SPACE = r"[\t\n\f\r ]"
+_MANY_ATTRIBUTES = re.compile(
+    r"<[a-zA-Z][^\t\n\f\r />]*+"
+    rf"(?:[\t\n\f\r /]*+(?:=[^\t\n\f\r />=]*+|[^\t\n\f\r />=]++)"
+    rf"(?:{_SPACE}*+={_SPACE}*+(?:\"[^\"]*+\"|'[^']*+'|[^\t\n\f\r >\"'][^\t\n\f\r >]*+)?+)?+)"
+    rf"{{{_ATTRIBUTES}}}"
+)
 
+_NAMES = (
+    "b",
+    "big",
+    "code",
+    "em",
+    "font",
+    "i",
+    "nobr",
+    "s",
+    "small",
+    "strike",
+    "strong",
+    "tt",
+    "u",
+)
+# Of elements that are alike the parser keeps three ("Noah's Ark clause"), so of those without attributes:
+_PLAIN = 3 * len(_NAMES)
 # The first letter is spelt in both cases: under IGNORECASE the search is five times slower.
 _FORMATTING = "[bcefinstuBCEFINSTU](?i:|ig|ode|m|ont|obr|mall|trike|trong|t)"
-# An opening tag up to its ">" if its attributes are such that it surely ends there; else only up to its first blank.
-_OPENING = re.compile(
-    rf"<{_FORMATTING}"
-    r"(?:(?:\s+[\w-]+(?:=(?:\"[^\"<>]*\"|'[^'<>]*'|[\w.#-]+(?=[\s>])))?)*\s*>|[\s/])"
+# An opening tag with attributes, up to its ">" if they are such that it surely ends there; else only its beginning.
+_ATTRIBUTED = re.compile(
+    rf"<{_FORMATTING}[\s/]"
+    r"(?:\s*(?:[\w-]+(?:=(?:\"[^\"<>]*\"|'[^'<>]*'|[\w.#-]+(?=[\s>])))?(?:\s+|(?=>)))*>)?"
 )
-_FORMATTING_NAME = re.compile(rf"<(/?{_FORMATTING})[\s/>]")
-_FORMATTING_NAMES = frozenset({"b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike",
-                               "strong", "tt", "u"})  # fmt: skip
-_NAME = re.compile(r"<(/?[a-zA-Z][a-zA-Z0-9]*)")
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)([^<>]*)")
+_OPENING = re.compile(r"<([a-zA-Z][^\t\n\f\r />]*)")
 
-# Elements that end by themselves or by the next of their kind, or never open: they do not nest, however many there are.
-_FLAT = frozenset({"a", "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
-                   "source", "track", "wbr", "p", "li", "dd", "dt", "tr", "td", "th", "thead", "tbody", "tfoot",
-                   "colgroup", "caption", "option", "optgroup", "rb", "rt", "rtc", "rp", "html", "head",
-                   "body"})  # fmt: skip
+# The attributes of a tag as the standard wants it, and without "<": then it surely ends at the ">" that follows.
+_ATTRIBUTE = (
+    rf"{_SPACE}++[^\t\n\f\r \"'<>/=]++"
+    rf"(?:{_SPACE}*+={_SPACE}*+(?:\"[^\"<]*\"|'[^'<]*'|[^\t\n\f\r \"'=<>`]++))?+"
+)
+# A comment without "<", or a "<" that is text, or such a tag, or what any other "<" is before.
+_TOKEN = re.compile(
+    r"<(?:!--(?!-?>)[^<]*?-->|![a-zA-Z][^<>]*>|(?=[^a-zA-Z/!?])"
+    rf"|(/?)([a-zA-Z][\w:.-]*)(?:{_ATTRIBUTE})*+{_SPACE}*+/?(>)"
+    r"|(.))",
+    re.DOTALL,
+)
+# An element in which there is only text: however a parser comes upon it, it leaves nothing open.
+_CLOSED = re.compile(rf"<(?!html|body)([a-z][a-z0-9]*)(?:{_ATTRIBUTE})*+{_SPACE}*+>[^<]*</\1>")
+
+_VOID = frozenset({"area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "image", "img",
+                   "input", "keygen", "link", "meta", "param", "source", "track", "wbr"})  # fmt: skip
+# Those that close the one before, whatever is between.
+_SINGLE = frozenset({"a", "body", "head", "html"})
+_RAW = frozenset({"iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title",
+                  "xmp"})  # fmt: skip
+_FOREIGN = frozenset({"math", "svg"})
+_CELL = frozenset({"td", "th"})
+_ROW = _CELL | {"tr"}
+_ROWS = _ROW | {"tbody", "tfoot", "thead"}
+_ITEM = frozenset({"dd", "dt"})
+_OPTION = frozenset({"option"})
+# What an opening tag closes if it is the innermost; what a closing tag closes with its own element.
+_REPLACED = {"p": frozenset({"p"}), "li": frozenset({"li"}), "dd": _ITEM, "dt": _ITEM, "td": _CELL, "th": _CELL,
+             "tr": _ROW, "tbody": _ROWS, "thead": _ROWS, "tfoot": _ROWS,
+             "option": _OPTION, "optgroup": _OPTION}  # fmt: skip
+_ENDED = {"table": _ROWS | {"caption", "colgroup"}, "tr": _CELL, "tbody": _ROW, "thead": _ROW, "tfoot": _ROW,
+          "ul": _REPLACED["li"], "ol": _REPLACED["li"], "dl": _ITEM, "select": _OPTION | {"optgroup"},
+          "optgroup": _OPTION}  # fmt: skip
+_NONE = frozenset[str]()
+# A closing tag closes what else is open inside its element if that is a matter of phrasing, as these are.
+_PHRASING = frozenset({*_NAMES, "abbr", "bdi", "bdo", "cite", "data", "del", "dfn", "g", "ins", "kbd", "label",
+                       "map", "mark", "path", "q", "rp", "rt", "ruby", "samp", "span", "sub", "sup", "time", "use",
+                       "var"})  # fmt: skip
+
+# Tags that keep their names where a tree is made flat: none of them nests, and links and titles are in them.
+_KEPT = _SINGLE | _RAW | {"area", "base", "br", "frame", "img", "link", "meta", "p"}
+# The attributes of every further one are added to the first.
+_ONCE = frozenset({"html", "body"})
 
 
-def bounded(html: str) -> str:
-    """The markup, cut where it would open more than 2,000 elements at once or make millions again."""
+def bounded(html: str, breaks: frozenset[str]) -> str:
+    """The markup, its tags renamed where it would open more than 2,000 elements at once or make millions again.
+
+    `breaks`: the names of elements that separate words; what stands for them does so too.
+    """
+    html = _few_attributes(html)
     tags = html.count("<")
-    # Nothing is made again without a formatting element that is open and a tag after it: three bounds on that, each
-    # dearer than the one before.
     if (
-        tags * tags <= 4 * _REOPENED
-        or tags * _most_kept(html) <= _REOPENED
-        or tags * _most_open(_FORMATTING_NAME.findall(html)) <= _REOPENED
-    ) and (tags <= _TAGS or _most_open(_nesting(html)) <= _DEEPEST):
-        return html
-    open_tags = _OpenTags()
-    for tag in _TAG.finditer(html):
-        closing, name, attributes = tag.groups()
-        open_tags.take(closing, name.lower(), attributes)
-        if open_tags.too_many():
-            return html[: tag.start()]
+        tags * tags > _LOOKS
+        and tags * _not_closed(html, tags) > _LOOKS
+        and _depth(html, _DEEPEST) > _DEEPEST
+    ):
+        return _flat(html, breaks)
+    # Nothing is made again without a formatting element that is open and a tag after it.
+    if tags * tags > 4 * _REOPENED and tags * (_PLAIN + _most_kept(html)) > _REOPENED:
+        return _OPENING.sub(lambda tag: "<wbr" if tag[1].lower() in _NAMES else tag[0], html)
     return html
 
 
+def _few_attributes(html: str) -> str:
+    """The markup; what is more than 1,000 attributes of an element becomes text, where they stand close together."""
+    parts: list[str] = []
+    done = 0
+    for start in range(0, len(html), _WINDOW):
+        if html.find(">", start, start + _WINDOW) >= 0:
+            continue
+        # A tag that begins before the last window was looked at then.
+        opening = html.rfind("<", max(done, start - _WINDOW), start)
+        if opening >= 0 and (many := _MANY_ATTRIBUTES.match(html, opening)):
+            parts += (html[done : many.end()], ">")
+            done = many.end()
+    return "".join([*parts, html[done:]]) if parts else html
+
+
+def _flat(html: str, breaks: frozenset[str]) -> str:
+    seen: set[str] = set()
+
+    def renamed(tag: re.Match[str]) -> str:
+        name = tag[1].lower()
+        if name in _KEPT and name not in seen:
+            if name in _ONCE:
+                seen.add(name)
+            return tag[0]
+        return "<hr" if name in breaks else "<wbr"
+
+    return _OPENING.sub(renamed, html)
+
+
+def _not_closed(html: str, tags: int) -> int:
+    return tags - 2 * sum(1 for _ in _CLOSED.finditer(html))
+
+
 def _most_kept(html: str) -> int:
-    """How many formatting elements a parser keeps to open again, at most, though none were closed: three alike."""
-    openings = Counter(_OPENING.findall(html))
+    """How many formatting elements with attributes a parser keeps to open again, at most, though none were closed."""
+    openings = Counter(_ATTRIBUTED.findall(html))
     return sum(min(count, 3) if tag[-1] == ">" else count for tag, count in openings.items())
 
 
-def _nesting(html: str) -> Iterator[str]:
-    return (name for name in _NAME.findall(html) if name not in _FLAT)
-
-
-def _most_open(names: Iterable[str]) -> int:
-    """How many elements are open at once, at most, told from the names of tags in order, `/b` for a closing one."""
-    open_now: dict[str, int] = {}
-    total = most = 0
-    for name in names:
-        if name[0] != "/":
-            open_now[name] = open_now.get(name, 0) + 1
-            total += 1
-            most = max(most, total)
-        elif open_now.get(name[1:]):
-            open_now[name[1:]] -= 1
-            total -= 1
-    return most
+def _depth(html: str, enough: int) -> int:
+    """How many elements may be open at once, at most; counted until there are more than `enough`."""
+    open_tags = _OpenTags()
+    deepest = 0
+    for token in _TOKEN.finditer(html):
+        closing, name, whole, other = token.groups()
+        if whole:
+            open_tags.take(closing, name.lower())
+        elif other:
+            open_tags.doubt(other not in "/!?")
+        deepest = max(deepest, open_tags.depth)
+        if deepest > enough:
+            break
+    return deepest
 
 
 class _OpenTags:
-    """What is open, as far as names tell. An over-estimate for honest markup, but for what a browser ignores.
+    """What may be open, told from tags alone.
 
-    Invariant: `depth` is the sum of the open counts; `formats` counts at most three alike of the open formatting
-    elements, as the standard's "Noah's Ark clause" does.
+    Invariant: if the parser has seen the opening tag of an element of `_stack`, it sees every tag after it as this
+    class does. Whatever it may have opened besides is in `_lost`: it counts as open for ever.
     """
 
-    __slots__ = ("_alike", "_open", "depth", "formats", "reopened")
+    __slots__ = ("_foreign", "_lost", "_raw", "_stack")
 
     def __init__(self) -> None:
-        self._open: dict[str, list[str]] = {}
-        self._alike: dict[tuple[str, str], int] = {}
-        self.depth = self.formats = self.reopened = 0
+        self._stack: list[str] = []
+        self._lost = 0
+        self._raw = ""
+        self._foreign = False
 
-    def take(self, closing: str, name: str, attributes: str) -> None:
+    @property
+    def depth(self) -> int:
+        """How many elements may be open."""
+        return self._lost + len(self._stack)
+
+    def doubt(self, opened: int) -> None:
+        """Something that may hide tags; it may have `opened` so many elements itself."""
+        self._lost += len(self._stack) + opened
+        self._stack.clear()
+
+    def take(self, closing: str, name: str) -> None:
         """One tag, in order."""
-        self.reopened += self.formats
-        if name in _FLAT:
-            return
-        opened = self._open.setdefault(name, [])
-        if not closing:
-            opened.append(attributes)
-            self.depth += 1
-            self._count(name, attributes, 1)
-        elif opened:
-            self.depth -= 1
-            self._count(name, opened.pop(), -1)
+        if self._raw:
+            # Text without a tag is text to every reader; a tag in it is markup to one in foreign content.
+            if not closing or name != self._raw:
+                self.doubt(1)
+            self._raw = ""
+        if closing:
+            self._close(name)
+        elif name in _RAW:
+            self._raw = name
+        elif name in _ONCE:
+            self._lost += 1
+        else:
+            self._open(name)
 
-    def too_many(self) -> bool:
-        """Whether the parser must not see more."""
-        return self.depth > _DEEPEST or self.reopened > _REOPENED
+    def _open(self, name: str) -> None:
+        if name in _FOREIGN:
+            self._foreign = True
+        elif not self._foreign:  # for there everything nests
+            if name in _VOID or name in _SINGLE:
+                return
+            if self._stack and self._stack[-1] in _REPLACED.get(name, _NONE):
+                self._stack.pop()
+        self._stack.append(name)
 
-    def _count(self, name: str, attributes: str, change: int) -> None:
-        if name not in _FORMATTING_NAMES:
-            return
-        before = self._alike.get((name, attributes), 0)
-        after = self._alike[name, attributes] = before + change
-        self.formats += min(after, 3) - min(before, 3)
+    def _close(self, name: str) -> None:
+        """Takes an element off if a parser does so too: what else is open in it must be of the kind that ends with it.
+
+        The end of a form takes nothing with it.
+        """
+        stack, ended = self._stack, _ENDED.get(name, _NONE)
+        at = len(stack) - 1
+        while at >= 0 and stack[at] != name and name != "form":
+            inner = stack[at]
+            if not (
+                inner in _PHRASING or (inner == "p" and name not in _PHRASING) or inner in ended
+            ):
+                return
+            at -= 1
+        if at >= 0 and stack[at] == name:
+            del stack[at:]
+            self._foreign = self._foreign and not (name in _FOREIGN and _FOREIGN.isdisjoint(stack))

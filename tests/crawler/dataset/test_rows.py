@@ -318,6 +318,27 @@ def test_headers_speak_to_robots_too():
     assert {url[-1] for url in parsed.links["found_on"].to_pylist()} == {"1", "3"}
 
 
+def test_links_of_headers_are_outlinks_with_their_languages():
+    headers = [
+        {"name": "Link", "value": "</de>; rel=alternate; hreflang=de, <a>; rel=stylesheet"},
+        {"name": "link", "value": "</c>; rel=canonical"},
+    ]
+    parsed = built(outcome(URL, body=b"%PDF", content_type="application/pdf", headers=headers))
+    row = only(parsed)
+    assert [link["url"][-3:] for link in row["outlinks"]] == ["/de", "g/c"]
+    assert [link["hreflang"] for link in row["outlinks"]] == ["de", None]
+    assert row["canonical"].endswith("/c")
+    assert parsed.links["found_via"].to_pylist() == ["link", "canonical"]
+
+
+def test_what_is_chosen_in_the_configuration_reaches_the_reader():
+    body = page("<img srcset=/b><link rel=alternate type=application/rss+xml href=/c>")
+    chosen = config(srcset=True, follow_feeds=True)
+    assert built(outcome(URL, body=body)).links.num_rows == 0
+    found = built(outcome(URL, body=body), config=chosen).links["found_via"].to_pylist()
+    assert found == ["srcset", "feed"]
+
+
 def test_a_type_without_a_reader_is_a_row_without_text():
     row = only(built(outcome(URL, body=b"PK\3\4", content_type="application/zip")))
     assert (row["kind"], row["content_type"], row["text"], row["outlinks"]) == (

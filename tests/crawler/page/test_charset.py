@@ -277,3 +277,48 @@ def test_every_encoding_decodes_everything(body, charset):
 def test_the_prescan_ends(markup):
     found = meta_label(markup.encode())
     assert found is None or found in CODECS or found == "replacement"
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("markup", ["<?xml version='1.0'?><a/>", "<title>жук</title><p>Ж", "plain"])
+def test_utf_16_without_a_mark(codec, markup):
+    name = codec.replace("-le", "le").replace("-be", "be")
+    assert sniff(markup.encode(codec), None) == name
+    assert decode(markup.encode(codec), name) == markup
+
+
+def test_a_few_zeros_are_no_utf_16():
+    assert sniff(b"a\0b" + b"text" * 20, None) == "utf-8"
+    assert sniff(b"\0" * 50, None) == "utf-8"
+
+
+def test_in_xml_its_declaration_comes_before_metas():
+    body = b"<?xml version='1.0' encoding='koi8-r'?><rss><meta charset=utf-8>"
+    assert sniff(body, "application/rss+xml") == sniff(body, "text/xml; x=y") == "koi8-r"
+    assert sniff(body, "text/html") == "utf-8"
+
+
+def test_utf_7_is_never_spoken():
+    assert sniff(b"<meta charset=utf-7>+ADw-", "text/html; charset=utf-7") == "utf-8"
+
+
+def test_the_upper_half_of_x_user_defined_is_for_private_use():
+    assert sniff(b"a", "text/html; charset=x-user-defined") == "x-user-defined"
+    assert decode(b"a\x80\xff", "x-user-defined") == "a\uf780\uf7ff"
+
+
+@given(
+    st.binary(max_size=100),
+    st.one_of(
+        st.none(),
+        st.text(max_size=30),
+        st.sampled_from(sorted(LABELS)).map("a/b;charset={}".format),
+    ),
+)
+def test_whatever_is_declared_any_bytes_are_text(body, content_type):
+    assert isinstance(decode(body, sniff(body, content_type)), str)
+
+
+@given(st.binary(max_size=100), st.sampled_from(sorted({*CODECS, "replacement", "nobody's"})))
+def test_any_bytes_are_text_in_every_encoding(body, charset):
+    assert isinstance(decode(body, charset), str)

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from crawler.page.facts import Source
+from crawler.page.facts import Asked, Extra, Source
 from crawler.page.html import read_html, read_xhtml
 from crawler.page.page import read_page
 from tests.shared import check, need
@@ -248,3 +248,28 @@ def test_w3lib_meta_refreshes():
     assert len(judged) == 26
     differing = check("meta refresh: w3lib", judged, W3LIB_REFRESH)
     assert all(found == [] for _, found, _ in differing)
+
+
+def test_languages_of_targets():
+    links = read(
+        "<a href=a hreflang=' de '>x</a><a href=b hreflang>y</a><link rel=alternate hreflang=fr href=c>"
+    ).links
+    assert links.extras == {0: Extra("de"), 2: Extra("fr")}
+
+
+CHOSEN = """<img src=no srcset='a 1x, b 2x' alt='the  words'><picture><source srcset=c><img></picture>
+<link rel=preload imagesrcset='d 1x'><link rel=alternate type=application/rss+xml href=e title=News>
+<link rel='alternate nofollow' type=application/atom+xml href=f><link rel=feed href=g>"""
+
+
+def test_candidates_and_feeds_are_links_where_they_are_asked_for():
+    assert rows(read(CHOSEN).links) == []
+    source = Source(CHOSEN, "text/html", "utf-8", "http://h.test/", 100)
+    srcset = read_html(source._replace(asked=Asked(srcset=True))).links
+    assert rows(srcset)[0] == ("http://h.test/a", "", "the words", "srcset")
+    assert [url[-1] for url in srcset.urls] == ["a", "b", "c", "d"]
+    assert rows(read_html(source._replace(asked=Asked(feeds=True))).links) == [
+        ("http://h.test/e", "alternate feed", "News", "feed"),
+        ("http://h.test/f", "alternate nofollow feed", "", "feed"),
+        ("http://h.test/g", "feed", "", "feed"),
+    ]

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.config import Fetch
+from crawler.page.facts import Asked, Extra
 from crawler.page.page import READERS, read_page, reads_apart
 
 URL = "http://h.test/"
@@ -18,8 +19,7 @@ def test_the_type_chooses_the_reader():
 
 
 def test_what_has_a_reader_is_fetched():
-    assert set(READERS) == {"text/html", "application/xhtml+xml", "text/plain", "application/pdf"}
-    assert READERS.keys() <= set(Fetch().types)
+    assert READERS.keys() == set(Fetch().types)
 
 
 def test_which_types_are_read_apart():
@@ -58,27 +58,66 @@ def test_the_charset_reaches_text_and_queries():
     assert page.links.urls[0] == "http://h.test/?q=%D6"
 
 
+def test_links_of_headers_are_the_pages_own_whatever_its_type():
+    page = read_page(
+        b"%PDF-1.7", "application/pdf", URL + "a.pdf", 1, ['<a>; rel=canonical, <b>; rel="next"']
+    )
+    assert (page.canonical, page.links.rels, page.unresolved) == (
+        f"{URL}a",
+        ["canonical"],
+        {"link_limit": 1},
+    )
+
+
+def test_the_page_itself_speaks_before_its_headers():
+    body = b"<base href=/x/><link rel=canonical href=1><a href=y>z</a>"
+    headers = [
+        '<2>; rel=canonical, <style.css>; rel=stylesheet, <3>; rel="alternate"; hreflang=de; title="drei  3"',
+        '<4>; rel=next; anchor="/other", <5>; rel=prev; anchor="#here", <6>; rev=made, <mailto:a@b>; rel=author',
+    ]
+    page = read_page(body, "text/html", URL, 9, headers)
+    assert page.canonical == f"{URL}x/1"
+    assert page.links.urls == [URL + path for path in ("x/1", "x/y", "2", "3", "5")]
+    assert page.links.vias == ["canonical", "link", "canonical", "link", "link"]
+    assert page.links.texts[3] == "drei 3"
+    assert page.links.extras == {3: Extra("de")}
+    assert page.unresolved == {"not_http": 1}
+
+
 ANY_TYPE = st.one_of(
-    st.sampled_from([None, "text/html", "application/xhtml+xml", "text/plain", "text/xml"]),
+    st.sampled_from(
+        [None, *READERS, "application/pdf", "text/html; charset=utf-16", "text/xml; charset=utf-7"]
+    ),
     st.text(),
 )
 PIECES = """<a href= <base href=/x> <p> </p> <table> <td> </table> <svg> </svg> <title> <noscript> </noscript>
 <iframe> <template> </template> <script> </script> <frameset> <!-- --> <![CDATA[ ]]> </body> <select> <option> \0 >
-<link rel=canonical href=x> <meta name=robots content=none> <b> </b> <math> <plaintext> &#xD800; ' " /> x"""
+<link rel=canonical href=x> <img srcset= <a hreflang=de <rss> <channel> <item> <link> </item> <urlset> <url> <loc>
+<feed> <entry> <?xml encoding='utf-16' ?> <html
+<meta name=robots content=none> <b> </b> <math> <plaintext> &#xD800; ' " /> x"""
+HEADERS = st.lists(
+    st.one_of(st.text(max_size=30), st.lists(st.sampled_from(
+        ["<x>", "<", ">", ";", ",", "rel", "=", '"', "next", "canonical", "anchor", "\\", "title*", "UTF-8''%ff", " "]
+    )).map("".join)), max_size=3,
+)  # fmt: skip
 MARKUP = st.lists(st.sampled_from(PIECES.split()), max_size=60).map(" ".join)
 
 
-@given(st.binary(max_size=400), ANY_TYPE)
-def test_no_bytes_raise(body, content_type):
-    page = read_page(body, content_type, URL, 10)
+@given(st.binary(max_size=400), ANY_TYPE, HEADERS)
+def test_no_bytes_raise(body, content_type, headers):
+    page = read_page(body, content_type, URL, 10, headers)
     page.text.encode("utf-8")
     assert page.base == URL
 
 
-@given(MARKUP, ANY_TYPE, st.integers(0, 3))
-def test_no_markup_raises_and_nothing_vanishes(markup, content_type, limit):
-    page = read_page(markup.encode(), content_type, URL, limit)
-    everything = read_page(markup.encode(), content_type, URL, 1000)
+@given(MARKUP, ANY_TYPE, HEADERS, st.integers(0, 3))
+def test_no_markup_raises_and_nothing_vanishes(markup, content_type, headers, limit):
+    asked = Asked(srcset=True, feeds=True)
+    page = read_page(markup.encode(), content_type, URL, limit, headers, asked)
+    everything = read_page(markup.encode(), content_type, URL, 1000, headers, asked)
+    links = everything.links
+    assert len(links.urls) == len(links.rels) == len(links.texts) == len(links.vias)
+    assert all(0 <= at < len(links) for at in links.extras)
     assert len(page.links) == min(limit, len(everything.links))
     assert sum(page.unresolved.values()) + len(page.links) == sum(
         everything.unresolved.values()
@@ -93,6 +132,7 @@ def test_junk_is_a_page(body):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(180)  # beside many neighbours
 @pytest.mark.parametrize(
     "part",
     [b"<div>", b"<a href=x>", b"<p><b id=", b"<table><tr><td>", b"<a ", b"<svg>", b"&", b"<li>"],
@@ -100,3 +140,27 @@ def test_junk_is_a_page(body):
 def test_huge_bodies_end(part):
     """Ten million bytes of anything take seconds at worst (the test's time limit is the assertion)."""
     read_page(part * (10_000_000 // len(part)), "text/html", URL, 100_000)
+
+
+MILLION = 10**6
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)  # beside many neighbours
+@pytest.mark.parametrize(
+    ("body", "links"),
+    [
+        (b"".join(b"<a href=/%d>x</a> " % number for number in range(100_000)), 100_000),
+        (b"x" * 10_000_000, 0),
+        (b"<a " + b"".join(b"a%d " % number for number in range(MILLION)) + b"href=x>y</a>", 0),
+        (b"<meta name=robots content=noindex>" * MILLION, 0),
+        (b"<a href='/%b'>y</a>" % (b"x" * 5_000_000), 1),
+        (b"<base href=/x/>" * 100_000 + b"<a href=y>z</a>", 1),
+        (b"<li><dd>" * MILLION + b"<a href=x>y</a>", 1),
+    ],
+    ids=["links", "text", "attributes", "metas", "href", "bases", "nesting"],
+)
+def test_pages_of_one_thing_without_number_end(body, links):
+    """Seconds at worst (the test's time limit is the assertion)."""
+    page = read_page(body, "text/html", URL, 50_000)
+    assert len(page.links) + page.unresolved.get("link_limit", 0) == links
