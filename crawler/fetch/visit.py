@@ -102,6 +102,7 @@ class HostVisit:
         self._successes = 0
         self._ended_at: float | None = None
         self._response_seconds: float | None = None
+        self._pause = 0.0
 
     def next(self, now: float) -> Action:
         """What to do at `now`. URLs that robots.txt denies become final on the way, unasked."""
@@ -250,13 +251,25 @@ class HostVisit:
     def _gap(self) -> float:
         politeness = self._config.politeness
         asked = max((rules.crawl_delay or 0.0 for rules, _ in self._rules.values()), default=0.0)
-        slow = politeness.response_time_factor * (self._response_seconds or 0.0)
-        return max(self._lease.delay, min(asked, politeness.crawl_delay_cap), slow)
+        last = self._response_seconds
+        slow = self._lease.response_seconds if last is None else last
+        return max(
+            self._lease.delay,
+            min(max(asked, self._pause), politeness.crawl_delay_cap),
+            politeness.response_time_factor * slow,
+        )
 
     def _exchanged(self, answer: Answer) -> None:
         self._ended_at = answer.ended_at
+        self._pause = self._pause_after(answer)
         if answer.status is not None:
             self._response_seconds = answer.elapsed
+
+    def _pause_after(self, answer: Answer) -> float:
+        """Seconds that a redirect asks for before its target is asked, if that is here (RFC 9110 §10.2.3)."""
+        if answer.redirect_to is None or answer.retry_after is None:
+            return 0.0
+        return answer.retry_after if host_of(answer.redirect_to) == self._lease.host else 0.0
 
     def _stop(self, answer: Answer) -> None:
         wait = answer.retry_after

@@ -19,7 +19,7 @@ from crawler.frontier.host import Host, Hosts
 from crawler.frontier.lease import HostLease, HostReport, Lease, LeasedUrl
 from crawler.frontier.meta import Meta
 from crawler.frontier.origins import Origins, origin_of
-from crawler.frontier.places import Places
+from crawler.frontier.places import EVER, Places
 from crawler.frontier.queues import Queues
 from crawler.frontier.records import Entry
 from crawler.frontier.seen import Seen
@@ -29,7 +29,6 @@ from crawler.frontier.store import Batch, Store
 from crawler.outcomes import Kind
 
 _GIVEN_UP = "hosts_given_up"
-_EVER = float("inf")
 
 
 class Frontier:
@@ -56,7 +55,7 @@ class Frontier:
         self._contents, self._origins = Contents(self._store), Origins(self._store)
         self._number = 0
         # A host may have been asked just before the last incarnation ended, which could not write it down.
-        self._places = Places(self._hosts, self._rules, -_EVER if self.fresh else now)
+        self._places = Places(self._hosts, self._rules, -EVER if self.fresh else now)
         self.shard = 0
 
     def __repr__(self) -> str:
@@ -116,16 +115,22 @@ class Frontier:
         self._places.put_all(touched)
         return counts
 
-    def lease(self, now: float, *, deadline: float, max_hosts: int, max_urls: int) -> Lease | None:
-        """Lends ready hosts, with as many URLs of each as its delay allows until `deadline`; `None`: none is ready."""
+    def lease(
+        self, now: float, *, deadline: float, max_hosts: int, max_urls: int, apart: bool = False
+    ) -> Lease | None:
+        """Lends ready hosts, with as many URLs of each as its delay allows until `deadline`; `None`: none is ready.
+
+        `apart`: those that are slow or have failed, which are never leased together with others.
+        """
         hosts: list[HostLease] = []
+        due = EVER if now >= self._places.until else now
         room = max_urls
         if max_hosts < 1 or max_urls < 1:
             return None
-        for host, moment in self._places.draw(now, self._rng):
+        for host, moment in self._places.draw(now, self._rng, apart=apart):
             gap = politeness.delay(host.name, host.clock, self._rules)
             most = politeness.allowance(deadline - now, gap, self._config.runtime.urls_per_host)
-            entries = self._queues.take(host, min(room, most), now)
+            entries = self._queues.take(host, min(room, most), due)
             if not entries:
                 self._places.put(host)
                 continue
@@ -143,16 +148,28 @@ class Frontier:
         """Takes hosts back. The owner drops reports of leases that it has declared lost (`release`)."""
         batch = self._store.batch()
         touched: set[Host] = set()
-        given_up = 0
         for report in reports:
             host = self._places.lent.get(report.host)
             if host is not None:
                 touched.add(host)
                 self._take_back(host, report, batch, now)
-                given_up += host.given_up is not None
-        self._meta.count(batch, {_GIVEN_UP: given_up} if given_up else {})
+        self._judge(batch, touched)
         self._store.write(batch)
         self._places.put_all(touched)
+
+    def last_call(self, until: float | None) -> None:
+        """Nothing is left anywhere but failing hosts and retries: these end at `until`. `None`: something is, again.
+
+        A host that may not be asked before then is given up now, or with its next failure; a retry is due at the latest
+        then. Calling it again changes nothing.
+        """
+        places = self._places
+        places.until = EVER if until is None else until
+        batch = self._store.batch()
+        waiting = list(places.waiting.values())
+        self._judge(batch, waiting)
+        self._store.write(batch)
+        places.put_all(waiting)
 
     def abandon(self, keys: Iterable[int]) -> None:
         """Leased URLs whose lease or batch was lost are queued again, for the same attempt; other keys are ignored."""
@@ -206,10 +223,10 @@ class Frontier:
         """Leases out up to `limit` URLs of given-up hosts, not to be fetched: the kind and text of their rows."""
         ended: list[tuple[HostLease, Kind, str]] = []
         for host, kind in self._places.hopeless(limit):
-            entries = self._queues.take(host, limit, _EVER)
+            entries = self._queues.take(host, limit, EVER)
             limit -= len(entries)
-            lease = self._host_lease(host, host.clock.moment, entries, _EVER)
-            ended.append((lease, kind, politeness.reason(kind, host.clock)))
+            lease = self._host_lease(host, host.clock.moment, entries, EVER)
+            ended.append((lease, kind, politeness.reason(host.clock, self._rules)))
             self._places.put(host)
             if limit == 0:
                 break
@@ -221,21 +238,34 @@ class Frontier:
         """For each content digest the URL that had it first, unless it is the same key; else `None`, and recorded."""
         return self._contents.first_with(digests, keys, urls)
 
-    def next_ready(self, now: float) -> float | None:
-        """The next moment at which `lease` or `hopeless` may give something; `None`: not before something comes in."""
-        return self._places.next_moment(now)
+    def next_ready(self, now: float, *, common: bool = True, apart: bool = True) -> float | None:
+        """The next moment at which `lease` or `hopeless` may give something; `None`: not before something comes in.
+
+        `common`, `apart`: which of the two kinds of lease is asked for.
+        """
+        return self._places.next_moment(now, common=common, apart=apart)
+
+    def ready(self, now: float, *, apart: bool) -> int:
+        """How many hosts may be leased, apart or not."""
+        return self._places.ready(now, apart=apart)
+
+    @property
+    def stalled(self) -> bool:
+        """Whether all that is left here waits: hosts that have failed, and retries; nothing is leased."""
+        return self._places.stalled
 
     def stats(self, now: float) -> FrontierStats:
         """The counts of this moment."""
-        schedule = self._places.schedule
-        schedule.mature(now)
+        places = self._places
+        ready = places.ready(now, apart=False) + places.ready(now, apart=True)
         return FrontierStats(
             queued=self.queued,
             leased=self.leased,
             due=self.due,
-            hosts_ready=schedule.ready,
-            hosts_waiting=schedule.waiting,
-            hosts_leased=len(self._places.lent),
+            hosts_ready=ready,
+            hosts_waiting=places.schedule.waiting + places.apart.waiting,
+            hosts_parked=len(places.parked),
+            hosts_leased=len(places.lent),
             hosts_given_up=self._meta.counters.get(_GIVEN_UP, 0),
             urls_known=self._seen.size,
             bloom_bits=self._seen.bits,
@@ -272,8 +302,18 @@ class Frontier:
             )
         crawl_delay = self._origins.save(batch, host, report.robots)
         host.clock = politeness.after(host.clock, report, crawl_delay, self._rules, self._rng)
-        host.given_up = politeness.verdict(host.clock, self._rules)
         self._end_loan(host, batch)
+
+    def _judge(self, batch: Batch, hosts: Iterable[Host]) -> None:
+        """Gives up those that are beyond hope, or beyond the end of the crawl."""
+        given_up = 0
+        for host in hosts:
+            before = host.given_up
+            host.given_up = politeness.verdict(host.clock, self._rules, self._places.until)
+            if host.given_up is not before:
+                self._hosts.save(batch, host)
+                given_up += 1
+        self._meta.count(batch, {_GIVEN_UP: given_up} if given_up else {})
 
     def _end_loan(self, host: Host, batch: Batch) -> None:
         self._places.end_loan(host)
@@ -291,6 +331,7 @@ class Frontier:
                 host, dict.fromkeys(origin_of(leased.url) for leased in urls), now
             ),
             urls=urls,
+            response_seconds=host.clock.response_seconds,
         )
 
 

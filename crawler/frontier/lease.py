@@ -38,7 +38,8 @@ class HostLease:
     """One host, lent: nobody else contacts it until the shard has its final report.
 
     `not_before`: no request may start earlier. `delay`: seconds from the end of a response to the next request, before
-    robots' crawl-delay is considered. `robots` holds the unexpired records of the origins in `urls`.
+    robots' crawl-delay is considered. `robots` holds the unexpired records of the origins in `urls`. `response_seconds`:
+    of the host's last answer.
     """
 
     host: str
@@ -48,6 +49,7 @@ class HostLease:
     delay: float
     robots: tuple[RobotsRecord, ...]
     urls: tuple[LeasedUrl, ...]
+    response_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,26 @@ from crawler.frontier.host import Host, Hosts
 from crawler.frontier.schedule import Schedule
 from crawler.outcomes import Kind
 
+EVER = float("inf")
+
 
 class Places:
-    """A host with unleased entries is in one of `lent`, `schedule` and `given_up`; one without any is gone."""
+    """A host with unleased entries is in one of `lent`, the schedules and `given_up`; one without any is gone.
+
+    `apart`: the schedule of hosts that may hold up others (`Clock.apart`); all other ones are in `schedule`. `waiting`:
+    the hosts in either that have failed or have only retries, for which the end of the crawl waits until `until` only.
+    `parked`: those of them that are.
+    """
 
     def __init__(self, hosts: Hosts, rules: Politeness, restarted: float) -> None:
         """`restarted`: hosts may have been asked until then by someone who could not write it down."""
         self._hosts = hosts
         self._rules = rules
         self._restarted = restarted
-        self.schedule = Schedule()
+        self.schedule, self.apart = Schedule(), Schedule()
+        self.waiting: dict[str, Host] = {}
+        self.parked: set[str] = set()
+        self.until = EVER
         self.given_up: dict[str, Host] = {}
         self.lent: dict[str, Host] = {}
         self.put_all(list(hosts.known.values()))
@@ -35,10 +45,13 @@ class Places:
             self._restarted + politeness.delay(host.name, host.clock, self._rules),
         )
 
-    def draw(self, now: float, rng: random.Random) -> Iterator[tuple[Host, float]]:
+    def draw(
+        self, now: float, rng: random.Random, *, apart: bool = False
+    ) -> Iterator[tuple[Host, float]]:
         """Hosts whose moment has come, and that moment; each is out of the schedule until it is lent or put back."""
-        self.schedule.mature(now)
-        while (name := self.schedule.draw(rng)) is not None:
+        schedule = self._schedule(apart)
+        schedule.mature(now)
+        while (name := schedule.draw(rng)) is not None:
             host = self._hosts.known[name]
             moment = self.moment(host)
             if moment <= now:
@@ -50,6 +63,7 @@ class Places:
         """A drawn host goes to a fetch task."""
         host.lent = True
         self.lent[host.name] = host
+        self._withdraw(host)
 
     def end_loan(self, host: Host) -> None:
         """A lent host is back; `put` must follow."""
@@ -65,38 +79,83 @@ class Places:
         """Puts a host where it belongs after whatever happened to it."""
         if host.lent:
             return
-        if not (host.queued or host.due):
-            self.schedule.remove(host.name)
-            self.given_up.pop(host.name, None)
-            if not host.leased:
-                self._hosts.forget(host)
-        elif host.given_up is not None:
-            self.schedule.remove(host.name)
+        if host.given_up is None and (host.queued or host.due):
+            self._enter(host)
+            return
+        self._withdraw(host)
+        if host.queued or host.due:
             self.given_up[host.name] = host
-        elif host.queued:
-            self.schedule.put(host.name, self.moment(host), host.priority)
+            return
+        self.given_up.pop(host.name, None)
+        if not host.leased:
+            self._hosts.forget(host)
+
+    def _enter(self, host: Host) -> None:
+        name, clock, moment = host.name, host.clock, self.moment(host)
+        if not host.queued:
+            moment = max(moment, min(host.next_due, self.until))
+        self._schedule(not clock.apart).remove(name)
+        self._schedule(clock.apart).put(name, moment, host.priority if host.queued else 0)
+        if clock.failing or not host.queued:
+            self.waiting[name] = host
         else:
-            self.schedule.put(host.name, max(self.moment(host), host.next_due), 0)
+            self.waiting.pop(name, None)
+        if clock.failing and clock.parks:
+            self.parked.add(name)
+        else:
+            self.parked.discard(name)
+
+    def _withdraw(self, host: Host) -> None:
+        self.schedule.remove(host.name)
+        self.apart.remove(host.name)
+        self.waiting.pop(host.name, None)
+        self.parked.discard(host.name)
+
+    def _schedule(self, apart: bool) -> Schedule:
+        return self.apart if apart else self.schedule
+
+    @property
+    def stalled(self) -> bool:
+        """Whether there are hosts with something to do, and the end of the crawl need not wait long for any of them."""
+        return 0 < len(self.waiting) == len(self._hosts.known)
 
     def hopeless(self, limit: int) -> list[tuple[Host, Kind]]:
         """Up to `limit` given-up hosts that have unleased entries, and how those end."""
         first = islice(self.given_up.values(), max(limit, 0))
         return [(host, host.given_up) for host in first if host.given_up is not None]
 
-    def next_moment(self, now: float) -> float | None:
-        """The next moment at which a host may be drawn or a given-up one ended; `None` if there is none to wait for."""
-        if self.given_up or self.schedule.ready:
+    def ready(self, now: float, *, apart: bool) -> int:
+        """How many hosts may be drawn."""
+        schedule = self._schedule(apart)
+        schedule.mature(now)
+        return schedule.ready
+
+    def next_moment(self, now: float, *, common: bool = True, apart: bool = True) -> float | None:
+        """The next moment at which a host may be drawn or a given-up one ended; `None` if there is none to wait for.
+
+        `common`, `apart`: whether the hosts of the one schedule and of the other are waited for.
+        """
+        schedules = [self.schedule] * common + [self.apart] * apart
+        if self.given_up or any(schedule.ready for schedule in schedules):
             return now
-        moment = self.schedule.next_moment()
-        return None if moment is None else max(moment, now)
+        moments = [
+            moment for schedule in schedules if (moment := schedule.next_moment()) is not None
+        ]
+        return max(min(moments), now) if moments else None
 
     def check(self) -> None:
         """Asserts the invariant."""
         for host in self._hosts.known.values():
-            places = host.name in self.lent, host.name in self.schedule, host.name in self.given_up
+            scheduled = host.name in self.schedule, host.name in self.apart
+            places = host.name in self.lent, any(scheduled), host.name in self.given_up
+            assert not all(scheduled), host
             assert sum(places) == (host.lent or host.queued + host.due > 0), (host, places)
             assert host.lent == places[0], host
             assert places[2] == (
                 host.given_up is not None and not host.lent and host.queued + host.due > 0
             ), host
             assert host.lent or host.queued or host.due or host.leased, host
+            assert scheduled[1] == (places[1] and host.clock.apart), host
+            waits = places[1] and (host.clock.failing or not host.queued)
+            assert waits == (host.name in self.waiting), host
+        assert self.parked <= self.waiting.keys() <= self._hosts.known.keys()

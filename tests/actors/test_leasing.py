@@ -174,7 +174,7 @@ class Stage:
         self.frontier = Frontier(folder / "state", config, rng=random.Random(0), now=NOW)
         self.work, self.journal = Scripted(script), Journal()
         spec = ShardSpec(
-            0, 1, config, (), Output.open(str(folder)), Plan(2, 0.25, 1, 1.0, batches=2), "run"
+            0, 1, config, (), Output.open(str(folder)), Plan(2, 1, 0.25, 1, 1.0, batches=2), "run"
         )
         outbox = Outbox(Ring(1).owners, 0, None)
         pipeline = Pipeline(self.work, self.journal, outbox, self.frontier, None, lambda: self.now)
@@ -300,9 +300,9 @@ async def test_urls_of_hopeless_hosts_get_their_rows_without_a_fetch(stage):
 
     one = stage(script)
     one.add(("a.example", 1), ("a.example", 2))
-    for _ in range(5):
+    for _ in range(7):
         await one.step(seconds=4000.0)
-    assert len(one.work.leases) == 5
+    assert len(one.work.leases) == 7  # five, and one after each of two parks
     await one.step(seconds=4000.0)
     assert [kind for kind, _ in one.work.given_up] == ["gave_up"] * 2
     assert one.frontier.idle
@@ -344,7 +344,7 @@ async def test_no_more_leases_than_planned_and_none_when_stopping(stage):
     assert one.leases.held
     assert one.leases.empty
     await one.leases.more(stopping=False)
-    assert one.leases.full
+    assert one.leases.full(apart=False)
     await asyncio.sleep(0)
     assert (one.leases.open, one.leases.batches, len(one.work.leases)) == (2, 0, 2)
     await one.leases.cancel()

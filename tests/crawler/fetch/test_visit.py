@@ -1,5 +1,7 @@
 """One host's visit in virtual time: what is asked, when, and what becomes of every URL."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -398,3 +400,41 @@ def test_every_visit_is_polite_and_accounts_for_every_url(
     assert report.free_at >= free
     assert len(report.robots) <= 1
     assert (report.robots_failure is None) or report.incident
+
+
+@pytest.mark.parametrize(
+    ("target", "asked", "gap"),
+    [
+        (f"{ORIGIN}/new", 7.0, 7.0),
+        (f"{ORIGIN}/new", 0.5, 1.0),
+        (f"{ORIGIN}/new", 900.0, 60.0),
+        ("http://b.example/new", 7.0, 1.0),
+    ],
+)
+def test_a_redirects_retry_after_is_a_delay_where_its_target_is(target, asked, gap):
+    visit = visiting(host(leased(1), leased(2), leased(3)))
+    visit.next(0.0)
+    moved = answer(Kind.REDIRECT, status=302, redirect_to=target, retry_after=asked)
+    visit.answered(leased(1), moved)
+    assert visit.next(0.5) == Wait(0.5 + gap)
+    assert visit.report().incident is None
+    visit.answered(leased(2), answer(at=100.0))
+    assert visit.next(100.5) == Wait(101.5)
+
+
+def test_a_retry_after_of_an_answer_that_is_well_is_not_heeded():
+    visit = visiting(host(leased(1), leased(2)))
+    visit.next(0.0)
+    visit.answered(leased(1), answer(retry_after=50.0))
+    assert visit.next(0.5) == Wait(1.5)
+
+
+def test_how_slow_the_host_was_in_the_lease_before_counts_until_it_answers():
+    config = Config(politeness=Politeness(response_time_factor=2.0))
+    lease = replace(host(leased(1), leased(2), leased(3)), response_seconds=5.0)
+    visit = visiting(lease, config=config)
+    visit.next(0.0)
+    visit.answered(leased(1), failure(Kind.PROTOCOL_ERROR))
+    assert visit.next(0.5) == Wait(10.5)
+    visit.answered(leased(2), answer(at=10.5, took=1.0))
+    assert visit.next(11.5) == Wait(13.5)

@@ -61,7 +61,8 @@ def test_done_records_round_trip(record):
 
 
 @given(
-    st.builds(HostRecord, st.text(), st.integers(), st.builds(Clock, MOMENT, MOMENT, SMALL, SMALL, MOMENT, MOMENT),
+    st.builds(HostRecord, st.text(), st.integers(),
+              st.builds(Clock, MOMENT, MOMENT, SMALL, SMALL, SMALL, MOMENT, st.text(), MOMENT, MOMENT),
               st.sampled_from([None, Kind.GAVE_UP, Kind.ROBOTS_UNREACHABLE]))
 )  # fmt: skip
 def test_host_records_round_trip(record):
