@@ -38,8 +38,8 @@ class HostLease:
     """One host, lent: nobody else contacts it until the shard has its final report.
 
     `not_before`: no request may start earlier. `delay`: seconds from the end of a response to the next request, before
-    robots' crawl-delay is considered. `robots` holds the unexpired records of the origins in `urls`. `response_seconds`:
-    of the host's last answer.
+    robots' crawl-delay is considered. `robots` holds the unexpired records of the origins in `urls`.
+    `response_seconds`: of the host's last answer.
     """
 
     host: str

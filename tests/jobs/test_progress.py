@@ -10,8 +10,9 @@ from actors.watch import Ending, Totals
 from jobs.progress import LINE_SECONDS, WINDOW_SECONDS, Progress, size, summary, write_summary
 
 TOTALS = Totals(
-    pages=1200, rows=1300, wire_bytes=2_500_000, queued=12_345, leased=7, hosts_ready=3, hosts_waiting=4, hosts_parked=2,
-    hosts_given_up=1,    urls_known=5000, kinds={"fetched": 1200, "redirect": 100}, found=90, links={"new": 60, "known": 30},
+    pages=1200, rows=1300, wire_bytes=2_500_000, queued=12_345, leased=7, hosts_ready=3, hosts_waiting=4,
+    hosts_parked=2, hosts_given_up=1, urls_known=5000, kinds={"fetched": 1200, "redirect": 100},
+    found=90, links={"new": 60, "known": 30},
 )  # fmt: skip
 
 
