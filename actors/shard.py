@@ -198,7 +198,7 @@ class Shard:
             idle=frontier.idle and leases.empty,
             sent=self._outbox.messages,
             received=self._received,
-            stalled=frontier.stalled and leases.empty,
+            stalled=frontier.stalled,
             answers=leases.answers,
             leases=leases.open,
             batches=leases.batches,

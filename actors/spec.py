@@ -34,8 +34,8 @@ class ShardSpec:
 class ShardStats:
     """A shard at one moment. `sent`, `received`: link messages acknowledged and taken, for the end of the crawl.
 
-    `idle`: nothing is left. `stalled`: nothing is under way, and what is left are failing hosts and retries. `answers`:
-    those that count as a host being well.
+    `idle`: nothing is left. `stalled`: nothing but failing hosts and retries is. `answers`: those that count as a host
+    being well.
     """
 
     number: int

@@ -4,9 +4,9 @@ A message under way keeps its sender from being idle (it waits for the acknowled
 two rounds, the second begun after the first ended, and no shard sent or took a message in between, nothing is under way
 anywhere (Mattern's four counters, 1987).
 
-By the same rule nothing is left but failing hosts and retries when every shard is idle or stalled. That makes the *last
-call*: a moment until which they are waited for. It is called off when a message or a good answer shows that there is
-work again; a host that only goes on failing does not move it.
+Nothing is left but failing hosts and retries when every shard is idle or stalled in two such rounds. That makes the
+*last call*: a moment until which they are waited for. It is called off when a message or a good answer shows that there
+is work again; a host that only goes on failing does not move it.
 """
 
 from collections import Counter
@@ -17,6 +17,9 @@ from enum import StrEnum
 from actors.spec import ShardStats
 from crawler.config import Budget
 from crawler.outcomes import PAGES, Kind
+
+# Hosts whose moment comes just before the last call have so long to get a lease.
+TURN_SECONDS = 1.0
 
 
 class Ending(StrEnum):
@@ -62,8 +65,8 @@ class Totals:
 class Watch:
     """Looks at one round of statistics after the other.
 
-    `last_call`: until when failing hosts and retries are waited for, `None` while there is other work; `news`: the last
-    round has changed it, and the shards must be told.
+    `last_call`: until when failing hosts and retries are waited for (0.0: no longer), `None` while there is other work;
+    `news`: the last round has changed it, and the shards must be told.
     """
 
     def __init__(self, budget: Budget, began: float, last_wait: float) -> None:
@@ -98,6 +101,8 @@ class Watch:
             self.last_call = None
         elif told is None and was_quiet and quiet:
             self.last_call = now + self._last_wait
+        elif told and now > told + TURN_SECONDS:
+            self.last_call = 0.0
         self.news = self.last_call != told
         return None
 

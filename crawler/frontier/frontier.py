@@ -164,9 +164,8 @@ class Frontier:
         then. Calling it again changes nothing.
         """
         places = self._places
-        places.until = EVER if until is None else until
+        waiting = places.call(EVER if until is None else until)
         batch = self._store.batch()
-        waiting = list(places.waiting.values())
         self._judge(batch, waiting)
         self._store.write(batch)
         places.put_all(waiting)
@@ -251,7 +250,7 @@ class Frontier:
 
     @property
     def stalled(self) -> bool:
-        """Whether all that is left here waits: hosts that have failed, and retries; nothing is leased."""
+        """Whether all that is left here are hosts that are failing, asked at this moment or not, and retries."""
         return self._places.stalled
 
     def stats(self, now: float) -> FrontierStats:

@@ -17,7 +17,7 @@ class Places:
     """A host with unleased entries is in one of `lent`, the schedules and `given_up`; one without any is gone.
 
     `apart`: the schedule of hosts that may hold up others (`Clock.apart`); all other ones are in `schedule`. `waiting`:
-    the hosts in either that have failed or have only retries, for which the end of the crawl waits until `until` only.
+    the hosts that are failing or have only retries left; the end of the crawl waits for them until `until` at most.
     `parked`: those of them that are.
     """
 
@@ -64,6 +64,7 @@ class Places:
         host.lent = True
         self.lent[host.name] = host
         self._withdraw(host)
+        self._note(host)
 
     def end_loan(self, host: Host) -> None:
         """A lent host is back; `put` must follow."""
@@ -79,16 +80,20 @@ class Places:
         """Puts a host where it belongs after whatever happened to it."""
         if host.lent:
             return
+        name = host.name
         if host.given_up is None and (host.queued or host.due):
             self._enter(host)
-            return
-        self._withdraw(host)
-        if host.queued or host.due:
-            self.given_up[host.name] = host
-            return
-        self.given_up.pop(host.name, None)
-        if not host.leased:
-            self._hosts.forget(host)
+        else:
+            self._withdraw(host)
+            if host.queued or host.due:
+                self.given_up[name] = host
+            else:
+                self.given_up.pop(name, None)
+                if not host.leased:
+                    self.waiting.pop(name, None)
+                    self._hosts.forget(host)
+                    return
+        self._note(host)
 
     def _enter(self, host: Host) -> None:
         name, clock, moment = host.name, host.clock, self.moment(host)
@@ -96,10 +101,6 @@ class Places:
             moment = max(moment, min(host.next_due, self.until))
         self._schedule(not clock.apart).remove(name)
         self._schedule(clock.apart).put(name, moment, host.priority if host.queued else 0)
-        if clock.failing or not host.queued:
-            self.waiting[name] = host
-        else:
-            self.waiting.pop(name, None)
         if clock.failing and clock.parks:
             self.parked.add(name)
         else:
@@ -108,8 +109,13 @@ class Places:
     def _withdraw(self, host: Host) -> None:
         self.schedule.remove(host.name)
         self.apart.remove(host.name)
-        self.waiting.pop(host.name, None)
         self.parked.discard(host.name)
+
+    def _note(self, host: Host) -> None:
+        if _waits(host):
+            self.waiting[host.name] = host
+        else:
+            self.waiting.pop(host.name, None)
 
     def _schedule(self, apart: bool) -> Schedule:
         return self.apart if apart else self.schedule
@@ -118,6 +124,15 @@ class Places:
     def stalled(self) -> bool:
         """Whether there are hosts with something to do, and the end of the crawl need not wait long for any of them."""
         return 0 < len(self.waiting) == len(self._hosts.known)
+
+    def call(self, until: float) -> list[Host]:
+        """Waiting hosts are waited for until then; those whose place this may change, for whom `put` must follow."""
+        self.until = until
+        return [
+            host
+            for host in self.waiting.values()
+            if (host.queued or host.due) and not host.lent and host.given_up is None
+        ]
 
     def hopeless(self, limit: int) -> list[tuple[Host, Kind]]:
         """Up to `limit` given-up hosts that have unleased entries, and how those end."""
@@ -156,6 +171,10 @@ class Places:
             ), host
             assert host.lent or host.queued or host.due or host.leased, host
             assert scheduled[1] == (places[1] and host.clock.apart), host
-            waits = places[1] and (host.clock.failing or not host.queued)
-            assert waits == (host.name in self.waiting), host
+            assert _waits(host) == (host.name in self.waiting), host
         assert self.parked <= self.waiting.keys() <= self._hosts.known.keys()
+
+
+def _waits(host: Host) -> bool:
+    """Whether the end of the crawl waits for the host at most until the last call. Failing, it does so while lent."""
+    return host.clock.failing or not (host.queued or host.leased or host.lent)

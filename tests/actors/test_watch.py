@@ -55,6 +55,15 @@ def test_two_equal_rounds_of_nothing_but_waiting_make_the_last_call_once():
     assert calls(STALLED, STALLED, STALLED) == [(None, False), (161.0, True), (161.0, False)]
 
 
+def test_after_the_last_call_nobody_waits_for_a_lease_either():
+    watch = Watch(Budget(), began=0.0, last_wait=60.0)
+    made = []
+    for now in (100.0, 101.0, 162.0, 162.1, 163.0):
+        watch.verdict(STALLED, now)
+        made.append((watch.last_call, watch.news))
+    assert made[1:] == [(161.0, True), (161.0, False), (0.0, True), (0.0, False)]
+
+
 def test_a_busy_round_makes_no_last_call():
     busy = [IDLE, replace(OTHER, idle=False)]
     assert calls(STALLED, busy, STALLED) == [(None, False)] * 3

@@ -524,7 +524,6 @@ def test_a_parked_host_is_left_alone_tried_again_and_given_up_across_restarts(op
         assert frontier.hopeless(9) == []
     frontier.report([failed("a.example", now, *keys_of(lease(frontier, now)))], now)
     assert frontier.stats(now).hosts_parked == 0
-    assert not frontier.stalled
     [(_, kind, reason)] = frontier.hopeless(9)
     assert kind is Kind.GAVE_UP
     assert reason == f"given up: 3 incidents within {now + 1 - NOW:.0f} s, the last: connect_error"
