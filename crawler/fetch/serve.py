@@ -15,7 +15,7 @@ from crawler.config import Config
 from crawler.fetch import columns, exchange
 from crawler.fetch.client import Client
 from crawler.fetch.columns import Row
-from crawler.fetch.visit import Done, Get, HostVisit, Robots, Wait
+from crawler.fetch.visit import Done, Get, HostVisit, Locate, Robots, Wait
 from crawler.frontier.lease import Delivery, HostLease, HostReport, Lease
 from crawler.robots.product import product_token
 from crawler.url.admit import Admission
@@ -79,7 +79,10 @@ class _Service:
                 break
         self._outbox.report(visit.report())
 
-    async def _ask(self, visit: HostVisit, action: Get | Robots) -> None:
+    async def _ask(self, visit: HostVisit, action: Get | Robots | Locate) -> None:
+        if isinstance(action, Locate):
+            visit.located(await self._client.locate(action.host))
+            return
         if isinstance(action, Robots):
             self._outbox.robots_fetched += 1
             answer = await self._client.get(action.url, self._robots_limits)

@@ -6,6 +6,7 @@ Pure: `now` comes in, actions go out. It must not know sockets, loops or other h
 
     next(now) ─► Robots ─► robots_answer() ─┐     one action at a time: while an answer is
         │  ────► Get ────► answered() ──────┤     outstanding, next() is not called
+        │  ────► Locate ─► located() ───────┤
         │  ────► Wait ──── (sleep) ─────────┤
         ▼                                   │
        Done ◄───────────── next() ◄─────────┘     then report()
@@ -44,6 +45,12 @@ class Get(NamedTuple):
     leased: LeasedUrl
 
 
+class Locate(NamedTuple):
+    """Find the address of the host's name; nothing is sent to it."""
+
+    host: str
+
+
 class Wait(NamedTuple):
     """Ask nothing before the moment `until`."""
 
@@ -61,7 +68,7 @@ class Final(NamedTuple):
     answer: Answer
 
 
-Action = Robots | Get | Wait | Done
+Action = Locate | Robots | Get | Wait | Done
 
 
 class HostVisit:
@@ -103,9 +110,13 @@ class HostVisit:
         self._ended_at: float | None = None
         self._response_seconds: float | None = None
         self._pause = 0.0
+        self._address = lease.address
+        self._located = lease.address is None
 
     def next(self, now: float) -> Action:
         """What to do at `now`. URLs that robots.txt denies become final on the way, unasked."""
+        if not self._located:
+            return Locate(self._lease.host)
         while self._queue and not self._stopped:
             leased = self._queue[0]
             if self._config.robots.obey:
@@ -118,6 +129,20 @@ class HostVisit:
                     continue
             return self._when(now, Get(leased))
         return Done()
+
+    def located(self, answer: Answer) -> None:
+        """Take what came of a `Locate` action: an answer that has only an `ip`, or the reason why there is none.
+
+        A host of which no address was known is asked nothing: its shard must see first who else is there.
+        """
+        self._located = True
+        if self._unasked(answer):
+            return
+        if answer.ip is None:
+            self._stop(answer)
+            return
+        self._stopped = not self._address
+        self._address = answer.ip
 
     def robots_answer(self, origin: str, answer: Answer) -> None:
         """Take what came of a `Robots` action (RFC 9309 §2.3.1)."""
@@ -181,6 +206,7 @@ class HostVisit:
             not_before=self._not_before,
             unused=tuple(leased.key for leased in self._queue),
             retries=tuple(self._retries),
+            address=None if self._address == self._lease.address else self._address,
         )
 
     def _follow(self, answer: Answer) -> bool:

@@ -130,6 +130,8 @@ class Frontier:
         for host, moment in self._places.draw(now, self._rng, apart=apart):
             gap = politeness.delay(host.name, host.clock, self._rules)
             most = politeness.allowance(deadline - now, gap, self._config.runtime.urls_per_host)
+            if self._rules.address_delay is not None and not host.address:
+                most = 1  # nothing is asked: the lease is for its address
             entries = self._queues.take(host, min(room, most), due)
             if not entries:
                 self._places.put(host)
@@ -184,7 +186,7 @@ class Frontier:
         for host in touched:
             free_at = now + politeness.delay(host.name, host.clock, self._rules)
             host.clock = host.clock._replace(free_at=max(host.clock.free_at, free_at))
-            self._end_loan(host, batch)
+            self._end_loan(host, batch, now, None, now)
         self._store.write(batch)
         self._places.put_all(touched)
 
@@ -301,7 +303,7 @@ class Frontier:
             )
         crawl_delay = self._origins.save(batch, host, report.robots)
         host.clock = politeness.after(host.clock, report, crawl_delay, self._rules, self._rng)
-        self._end_loan(host, batch)
+        self._end_loan(host, batch, report.ended_at, report.address, now)
 
     def _judge(self, batch: Batch, hosts: Iterable[Host]) -> None:
         """Gives up those that are beyond hope, or beyond the end of the crawl."""
@@ -314,8 +316,10 @@ class Frontier:
                 given_up += 1
         self._meta.count(batch, {_GIVEN_UP: given_up} if given_up else {})
 
-    def _end_loan(self, host: Host, batch: Batch) -> None:
-        self._places.end_loan(host)
+    def _end_loan(
+        self, host: Host, batch: Batch, asked: float | None, address: str | None, now: float
+    ) -> None:
+        self._places.end_loan(host, asked, address, now)
         self._hosts.save(batch, host)
 
     def _host_lease(self, host: Host, moment: float, entries: list[Entry], now: float) -> HostLease:
@@ -331,6 +335,7 @@ class Frontier:
             ),
             urls=urls,
             response_seconds=host.clock.response_seconds,
+            address=None if self._rules.address_delay is None else host.address,
         )
 
 

@@ -16,15 +16,15 @@ class Host:
     """
 
     __slots__ = (
-        "admitted", "clock", "due", "floor", "given_up", "leased", "lent", "name", "next_due", "prefix", "queued",
-        "site", "slot", "stored",
+        "address", "admitted", "clock", "due", "floor", "given_up", "leased", "lent", "name", "next_due", "prefix",
+        "queued", "site", "slot", "stored",
     )  # fmt: skip
 
     def __init__(self, slot: int, name: str, record: HostRecord) -> None:
         self.slot = slot
         self.name = name
         self.prefix = host_prefix(slot, name)
-        self.site, self.admitted, self.clock, self.given_up = record
+        self.site, self.admitted, self.clock, self.given_up, self.address = record
         self.queued = self.due = self.leased = 0
         self.lent = self.stored = False
         self.floor = self.end
@@ -46,7 +46,7 @@ class Host:
     @property
     def record(self) -> HostRecord:
         """What is stored of the host."""
-        return HostRecord(self.site, self.admitted, self.clock, self.given_up)
+        return HostRecord(self.site, self.admitted, self.clock, self.given_up, self.address)
 
 
 class Hosts:
@@ -63,7 +63,9 @@ class Hosts:
             host = Host(slot, name, HostRecord(site, 0, Clock(), None))
             value = self._store.hosts.get(host.prefix)
             if value is not None:
-                host.site, host.admitted, host.clock, host.given_up = unpack_host(value)
+                host.site, host.admitted, host.clock, host.given_up, host.address = unpack_host(
+                    value
+                )
                 host.stored = True
             self.known[name] = host
         return host

@@ -39,7 +39,8 @@ class HostLease:
 
     `not_before`: no request may start earlier. `delay`: seconds from the end of a response to the next request, before
     robots' crawl-delay is considered. `robots` holds the unexpired records of the origins in `urls`.
-    `response_seconds`: of the host's last answer.
+    `response_seconds`: of the host's last answer. `address`: where it is thought to be; empty: to be found out before
+    anything is asked; `None`: of no interest.
     """
 
     host: str
@@ -50,6 +51,7 @@ class HostLease:
     robots: tuple[RobotsRecord, ...]
     urls: tuple[LeasedUrl, ...]
     response_seconds: float = 0.0
+    address: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,8 @@ class HostReport(NamedTuple):
     the host was not contacted. `successes`: answers that count as the host being well. `robots`: records fetched
     during the lease. `robots_failure`: the origin whose robots.txt could not be had, if that stopped the host.
     `not_before`: the moment before which the host is not to be asked again, if something else than the host stopped it.
-    `unused`: keys that were not tried. `retries`: keys to try again later.
+    `unused`: keys that were not tried. `retries`: keys to try again later. `address`: where the host is, if the lease
+    did not know it.
     """
 
     host: str
@@ -109,6 +112,7 @@ class HostReport(NamedTuple):
     not_before: float | None
     unused: tuple[int, ...]
     retries: tuple[RetryLater, ...]
+    address: str | None = None
 
 
 class Content(NamedTuple):

@@ -8,6 +8,7 @@ from crawler.config import Politeness
 from crawler.frontier import politeness
 from crawler.frontier.host import Host, Hosts
 from crawler.frontier.schedule import Schedule
+from crawler.frontier.shared import Shared
 from crawler.outcomes import Kind
 
 EVER = float("inf")
@@ -30,6 +31,8 @@ class Places:
         self.waiting: dict[str, Host] = {}
         self.parked: set[str] = set()
         self.until = EVER
+        delay = rules.address_delay
+        self._shared = None if delay is None else Shared(delay)
         self.given_up: dict[str, Host] = {}
         self.lent: dict[str, Host] = {}
         self.put_all(list(hosts.known.values()))
@@ -40,10 +43,11 @@ class Places:
 
     def moment(self, host: Host) -> float:
         """When the host may next be asked, as far as the host is concerned."""
-        return max(
+        moment = max(
             host.clock.moment,
             self._restarted + politeness.delay(host.name, host.clock, self._rules),
         )
+        return moment if self._shared is None else max(moment, self._shared.moment(host))
 
     def draw(
         self, now: float, rng: random.Random, *, apart: bool = False
@@ -56,7 +60,7 @@ class Places:
             moment = self.moment(host)
             if moment <= now:
                 yield host, moment
-            else:  # `suspect` has moved the moment since
+            else:  # `suspect`, or another host of the address, has moved the moment since
                 self.put(host)
 
     def lend(self, host: Host) -> None:
@@ -65,11 +69,15 @@ class Places:
         self.lent[host.name] = host
         self._withdraw(host)
         self._note(host)
+        if self._shared is not None:
+            self._shared.lend(host)
 
-    def end_loan(self, host: Host) -> None:
-        """A lent host is back; `put` must follow."""
+    def end_loan(self, host: Host, asked: float | None, address: str | None, now: float) -> None:
+        """A lent host is back; `put` must follow. It was `asked` until then, if at all; `address`: if that is news."""
         host.lent = False
         del self.lent[host.name]
+        if self._shared is not None:
+            self.put_all(self._shared.end_loan(host, asked, address, now))
 
     def put_all(self, hosts: Iterable[Host]) -> None:
         """`put` for each."""
@@ -96,11 +104,12 @@ class Places:
         self._note(host)
 
     def _enter(self, host: Host) -> None:
+        turn = 0 if self._shared is None else self._shared.add(host)
         name, clock, moment = host.name, host.clock, self.moment(host)
         if not host.queued:
             moment = max(moment, min(host.next_due, self.until))
         self._schedule(not clock.apart).remove(name)
-        self._schedule(clock.apart).put(name, moment, host.priority if host.queued else 0)
+        self._schedule(clock.apart).put(name, moment, host.priority if host.queued else 0, turn)
         if clock.failing and clock.parks:
             self.parked.add(name)
         else:
@@ -110,6 +119,8 @@ class Places:
         self.schedule.remove(host.name)
         self.apart.remove(host.name)
         self.parked.discard(host.name)
+        if self._shared is not None:
+            self._shared.remove(host)
 
     def _note(self, host: Host) -> None:
         if _waits(host):

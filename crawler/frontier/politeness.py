@@ -54,7 +54,8 @@ class Clock(NamedTuple):
 def configured_delay(host: str, rules: Politeness) -> float:
     """Seconds between two requests to `host` before the host itself is asked for its wishes."""
     own = rules.hosts.get(host) if rules.hosts else None
-    return rules.delay if own is None or own.delay is None else own.delay
+    seconds = rules.delay if own is None or own.delay is None else own.delay
+    return seconds if rules.address_delay is None else max(seconds, rules.address_delay)
 
 
 def delay(host: str, clock: Clock, rules: Politeness) -> float:

@@ -98,3 +98,20 @@ async def test_the_end_waits_for_ten_dead_hosts_no_longer_than_it_says(tmp_path)
         rows=sum(len(rows[name]) for name in hosts if name not in HEALTHY),
         others_took=round(beside, 1), end_after_last_page=round(ended - last, 1), bound=bound,
     )  # fmt: skip
+
+
+async def test_hosts_of_one_address_are_one_host_to_their_server(tmp_path):
+    hosts = {f"h{number}.test": Host(pages(4)) for number in range(5)}
+    names = {name: "127.0.9.1" if name != "h4.test" else "127.0.9.2" for name in hosts}
+    async with serving(hosts) as web:
+        _, rows, _, _ = await crawl(
+            web, tmp_path, politeness={"address_delay": DELAY}, **{"dns.overrides": names}
+        )
+        by_address = [request._replace(host=names[request.host]) for request in web.log]
+    assert violations(by_address, DELAY) == []
+    assert {name: len(ends) for name, ends in rows.items()} == dict.fromkeys(hosts, 5)
+    shared = [request for request in by_address if request.host == "127.0.9.1"]
+    gaps = [later.start - before.end for before, later in pairwise(sorted(shared))]
+    figure(
+        "back-off", "four hosts on one address", requests=len(shared), shortest_wait=round(min(gaps), 3)
+    )  # fmt: skip

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crawler.config import Config, Politeness, Robots, Scope
 from crawler.fetch.exchange import Answer
-from crawler.fetch.visit import Done, Get, HostVisit, Wait
+from crawler.fetch.visit import Done, Get, HostVisit, Locate, Wait
 from crawler.fetch.visit import Robots as AskRobots
 from crawler.frontier.lease import HostLease, LeasedUrl, RobotsRecord
 from crawler.outcomes import Kind, retry
@@ -438,3 +438,31 @@ def test_how_slow_the_host_was_in_the_lease_before_counts_until_it_answers():
     assert visit.next(0.5) == Wait(10.5)
     visit.answered(leased(2), answer(at=10.5, took=1.0))
     assert visit.next(11.5) == Wait(13.5)
+
+
+def test_a_host_of_unknown_address_is_located_and_asked_nothing():
+    visit = visiting(replace(host(leased(1)), address=""))
+    assert visit.next(0.0) == Locate("a.example")
+    visit.located(Answer(Kind.FETCHED, 0.0, 0.1, ip="192.0.2.1"))
+    assert visit.next(0.1) == Done()
+    report = visit.report()
+    assert (report.address, report.unused, report.ended_at) == ("192.0.2.1", (1,), None)
+
+
+@pytest.mark.parametrize(("found", "told"), [("192.0.2.1", None), ("192.0.2.7", "192.0.2.7")])
+def test_a_located_host_is_asked_and_a_new_address_is_told(found, told):
+    visit = visiting(replace(host(leased(1)), address="192.0.2.1"))
+    visit.next(0.0)
+    visit.located(Answer(Kind.FETCHED, 0.0, 0.1, ip=found))
+    assert visit.next(0.1) == Get(leased(1))
+    assert visit.report().address == told
+
+
+def test_a_name_without_an_address_is_an_incident():
+    visit = visiting(replace(host(leased(1)), address=""))
+    visit.next(0.0)
+    visit.located(Answer(Kind.DNS_ERROR, 0.0, 0.1, error="no such name"))
+    assert visit.next(0.1) == Done()
+    report = visit.report()
+    assert (report.address, report.unused) == (None, (1,))
+    assert report.incident.kind is Kind.DNS_ERROR

@@ -547,11 +547,12 @@ def test_hosts_that_are_slow_or_failing_are_never_leased_with_others(opened):
     frontier = opened()
     frontier.discover(links(*(link(f"{name}.example", ord(name)) for name in "abc")), NOW)
     frontier.discover(links(*(link(f"{name}.example", 10 + ord(name)) for name in "abc")), NOW)
-    first = lease(frontier, urls=3)
-    keys = {host.host: host.urls[0].key for host in first.hosts}
-    frontier.report([failed("a.example", NOW, keys["a.example"])], NOW)
-    frontier.report([report("b.example", NOW + 1, response_seconds=30.0)], NOW)
-    frontier.report([report("c.example", NOW + 1, response_seconds=3.0)], NOW)
+    keys = {host.host: [url.key for url in host.urls] for host in lease(frontier).hosts}
+    back = {name: {"unused": tuple(unused)} for name, unused in keys.items()}
+    back["a.example"] |= {"successes": 0, "incident": REFUSED, "ended_at": NOW}
+    back["b.example"] |= {"response_seconds": 30.0}
+    back["c.example"] |= {"response_seconds": 3.0}
+    frontier.report([report(name, NOW + 1, **fields) for name, fields in back.items()], NOW)
     then, terms = NOW + 20, {"deadline": NOW + 30, "max_hosts": 9, "max_urls": 9}
     assert (frontier.ready(then, apart=False), frontier.ready(then, apart=True)) == (1, 2)
     assert [host.host for host in frontier.lease(then, **terms).hosts] == ["c.example"]
