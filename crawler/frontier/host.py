@@ -12,12 +12,12 @@ class Host:
 
     `floor`: no unleased entry of the queue is before this key (the scan need not cross the tombstones of the eaten).
     `next_due`: no unleased waiting entry is due earlier. `lent`: a fetch task has it, so it is not in the schedule.
-    `stored`: it has a record.
+    `stored`: it has a record. `apart`: which schedule it was last in (`Places`).
     """
 
     __slots__ = (
-        "address", "admitted", "clock", "due", "floor", "given_up", "leased", "lent", "name", "next_due", "prefix",
-        "queued", "site", "slot", "stored",
+        "address", "admitted", "apart", "clock", "due", "floor", "given_up", "leased", "lent", "name", "next_due",
+        "prefix", "queued", "site", "slot", "stored",
     )  # fmt: skip
 
     def __init__(self, slot: int, name: str, record: HostRecord) -> None:
@@ -26,7 +26,7 @@ class Host:
         self.prefix = host_prefix(slot, name)
         self.site, self.admitted, self.clock, self.given_up, self.address = record
         self.queued = self.due = self.leased = 0
-        self.lent = self.stored = False
+        self.lent = self.stored = self.apart = False
         self.floor = self.end
         self.next_due = NEVER
 

@@ -108,16 +108,18 @@ class Places:
         name, clock, moment = host.name, host.clock, self.moment(host)
         if not host.queued:
             moment = max(moment, min(host.next_due, self.until))
-        self._schedule(not clock.apart).remove(name)
-        self._schedule(clock.apart).put(name, moment, host.priority if host.queued else 0, turn)
-        if clock.failing and clock.parks:
+        apart = clock.apart
+        if host.apart is not apart:
+            self._schedule(host.apart).remove(name)
+            host.apart = apart
+        self._schedule(apart).put(name, moment, host.priority if host.queued else 0, turn)
+        if clock.parks and clock.failing:
             self.parked.add(name)
-        else:
+        elif self.parked:
             self.parked.discard(name)
 
     def _withdraw(self, host: Host) -> None:
-        self.schedule.remove(host.name)
-        self.apart.remove(host.name)
+        self._schedule(host.apart).remove(host.name)
         self.parked.discard(host.name)
         if self._shared is not None:
             self._shared.remove(host)
@@ -125,7 +127,7 @@ class Places:
     def _note(self, host: Host) -> None:
         if _waits(host):
             self.waiting[host.name] = host
-        else:
+        elif self.waiting:
             self.waiting.pop(host.name, None)
 
     def _schedule(self, apart: bool) -> Schedule:
