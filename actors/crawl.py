@@ -133,6 +133,13 @@ class Crawl:
             [again(shard.stats).remote() for shard in self._shards], "the shards answer"
         )
 
+    def last_call(self, until: float | None) -> None:
+        """Tells every shard how long failing hosts and retries are waited for (`Watch.last_call`)."""
+        self._answers(
+            [again(shard.last_call).remote(until) for shard in self._shards],
+            "the shards take the last call",
+        )
+
     def stop(self) -> None:
         """No new leases from now on; `drained` tells when the open ones have ended."""
         self._answers(

@@ -1,6 +1,9 @@
 """A shard's leases: how many, how large, how long; and what becomes of each. Knows nothing of Ray.
 
 A lease is small when few hosts are ready and then ends soon, so that what is found meanwhile does not wait for it.
+Hosts that are slow or have failed are leased apart from the others, in fetch tasks of which there is a number of their
+own; a lease that is long past its deadline, because a host is slow that nobody knew to be, counts among those. So ten
+hosts that take minutes to answer hold up each other, and no one else.
 """
 
 import asyncio
@@ -15,6 +18,7 @@ from actors.work import Handle, LostError, Peers, Work
 from crawler.fetch.columns import unfetched
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.lease import Content, Delivery, HostLease, Lease
+from crawler.frontier.politeness import SLOW_SECONDS
 from crawler.outcomes import PAGES, Kind
 
 log = logging.getLogger(__name__)
@@ -90,40 +94,41 @@ class Leases:
         self._clock = clock
         self._room = asyncio.Semaphore(spec.plan.batches)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._open = 0
+        self._open: dict[int, tuple[float, bool]] = {}  # deadline, apart
         self._failure: BaseException | None = None
         self.changed = asyncio.Event()
         self.held = False
         self.lost = 0
+        self.answers = 0
         self.counters: Counter[str] = Counter()
 
     def __repr__(self) -> str:
-        return f"<Leases {self._open} open, {self.batches} batches, {self.lost} lost>"
+        return f"<Leases {self.open} open, {self.batches} batches, {self.lost} lost>"
 
     @property
     def open(self) -> int:
         """Fetch tasks under way."""
-        return self._open
+        return len(self._open)
 
     @property
     def batches(self) -> int:
         """Batches between fetch and settle."""
-        return len(self._tasks) - self._open
+        return len(self._tasks) - self.open
 
     @property
     def empty(self) -> bool:
         """Nothing is under way."""
         return not self._tasks
 
-    @property
-    def full(self) -> bool:
-        """As many leases are open as the plan allows."""
-        return self._open >= self._plan.leases
-
-    @property
-    def _todo(self) -> int:
-        """URLs that are or will be ready."""
-        return self._frontier.queued + self._frontier.due
+    def full(self, *, apart: bool) -> bool:
+        """As many leases of this kind are open as the plan allows."""
+        plan = self._plan
+        # With no room for batches a lease may be late because of us.
+        limit = 0.0 if self._room.locked() else self._clock() - SLOW_SECONDS
+        late = sum(alone or deadline < limit for deadline, alone in self._open.values())
+        if apart:
+            return late >= plan.late
+        return self.open - late >= plan.leases or self.open >= plan.leases + plan.late
 
     async def more(self, *, stopping: bool) -> None:
         """Opens as many leases as the plan and the frontier allow; closes the URLs of hopeless hosts.
@@ -132,31 +137,43 @@ class Leases:
         """
         if self._failure is not None:
             raise self._failure
-        self.held = stopping or self.full or self._room.locked()
+        self.held = stopping or self._room.locked()
         if stopping:
             return
         self._close_hopeless()
-        while not self.full and (self._todo or self._frontier.errands):
-            wanted = min(self._runtime.lease_urls, self._todo)
+        await self._open_all(apart=False)
+        await self._open_all(apart=True)
+        if self._frontier.idle:
+            await self._permits.give_back()
+
+    def next_ready(self) -> float | None:
+        """The next moment at which `more` may find something to do; `None`: not before something happens."""
+        return self._frontier.next_ready(
+            self._clock(), common=not self.full(apart=False), apart=not self.full(apart=True)
+        )
+
+    async def _open_all(self, *, apart: bool) -> None:
+        while not self.full(apart=apart) and self._frontier.ready(self._clock(), apart=apart):
+            wanted = min(self._runtime.lease_urls, self._frontier.queued + self._frontier.due)
             urls = await self._permits.available(wanted) if wanted else 0
-            lease = self._lease(urls) if urls or self._frontier.errands else None
+            lease = self._lease(urls, apart) if urls or self._frontier.errands else None
             if lease is None:
                 self.held = self.held or urls < min(1, wanted)
                 return
             self._permits.lease(lease.size)
-            self._open += 1
+            self._open[lease.number] = lease.deadline, apart
             self._start(self._serve(lease))
-        if self._frontier.idle:
-            await self._permits.give_back()
 
-    def _lease(self, urls: int) -> Lease | None:
-        now = self._clock()
-        share = self._frontier.stats(now).hosts_ready / self._runtime.lease_hosts
-        seconds = min(
-            self._runtime.lease_seconds, max(SHORTEST, share * self._runtime.lease_seconds)
-        )
+    def _lease(self, urls: int, apart: bool) -> Lease | None:
+        now, runtime = self._clock(), self._runtime
+        share = self._frontier.ready(now, apart=apart) / runtime.lease_hosts
+        seconds = min(runtime.lease_seconds, max(SHORTEST, share * runtime.lease_seconds))
         return self._frontier.lease(
-            now, deadline=now + seconds, max_hosts=self._runtime.lease_hosts, max_urls=urls
+            now,
+            deadline=now + seconds,
+            max_hosts=runtime.lease_hosts,
+            max_urls=urls,
+            apart=apart,
         )
 
     async def _serve(self, lease: Lease) -> None:
@@ -175,7 +192,7 @@ class Leases:
             self.lost += 1
             log.warning("lease %d lost, its URLs are leased again: %s", lease.number, error)
         finally:
-            self._open -= 1
+            del self._open[lease.number]
             self._frontier.abandon(keys)
             self._frontier.release(hosts, self._clock())
             self._permits.back(len(keys))
@@ -186,6 +203,7 @@ class Leases:
         self.counters["requests"] += delivery.requests
         self.counters["robots_fetched"] += delivery.robots_fetched
         for report in delivery.reports:
+            self.answers += report.successes
             hosts.discard(report.host)
             back = {*report.unused, *(retry.key for retry in report.retries)}
             keys.difference_update(back)

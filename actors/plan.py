@@ -11,9 +11,13 @@ FETCH_SHARE = 0.25
 
 
 class Plan(NamedTuple):
-    """`leases`: fetch tasks a shard may have open. `batches`: batches of a shard between fetch and settle."""
+    """`leases`: fetch tasks a shard may have open, and `late`: how many more that wait for slow or failing hosts.
+
+    `batches`: batches of a shard between fetch and settle.
+    """
 
     leases: int
+    late: int
     fetch_cpus: float
     parsers: int
     parse_cpus: float
@@ -23,16 +27,19 @@ class Plan(NamedTuple):
 def plan(cpus: float, shards: int, fetch_tasks: int = 0) -> Plan:
     """The plan for `cpus` logical CPUs and `shards` shards; `fetch_tasks` > 0 overrides their number in all.
 
-    All fetch tasks together with one parse task always fit: shards * leases * fetch_cpus + parse_cpus <= cpus.
+    All fetch tasks together with one parse task always fit: shards * (leases + late) * fetch_cpus + parse_cpus <= cpus.
     """
     share = cpus * FETCH_SHARE
     wanted = fetch_tasks or max(2, round(share))
     leases = max(1, -(-wanted // shards))
-    fetch_cpus = _floor(min(1.0, share / (leases * shards)))
-    rest = cpus - fetch_cpus * leases * shards
+    tasks = 2 * leases * shards
+    fetch_cpus = _floor(min(1.0, share / tasks))
+    rest = cpus - fetch_cpus * tasks
     parsers = max(1, round(rest))
     parse_cpus = _floor(min(1.0, rest / parsers))
-    return Plan(leases, fetch_cpus, parsers, parse_cpus, batches=2 + -(-2 * parsers // shards))
+    return Plan(
+        leases, leases, fetch_cpus, parsers, parse_cpus, batches=2 + -(-2 * parsers // shards)
+    )
 
 
 def _floor(cpus: float) -> float:

@@ -134,10 +134,8 @@ class Shard:
     async def _rest(self) -> None:
         """Sleeps until something happened, or until the next host is ready."""
         leases = self._leases
-        at = self._frontier.next_ready(self._clock())
+        at = None if leases.held else leases.next_ready()
         seconds = REST_SECONDS if at is None else min(REST_SECONDS, max(0.0, at - self._clock()))
-        if leases.full or leases.held:
-            seconds = REST_SECONDS
         try:
             async with asyncio.timeout(seconds):
                 await leases.changed.wait()
@@ -191,6 +189,12 @@ class Shard:
         await self._ready.wait()
         self._leases.changed.set()
 
+    async def last_call(self, until: float | None) -> None:
+        """The crawl waits for failing hosts and retries until then; `None`: as long as need be. Idempotent."""
+        await self._ready.wait()
+        self._frontier.last_call(until, self._clock())
+        self._leases.changed.set()
+
     async def close(self) -> None:
         """Closes the frontier; links can no longer come. A process that never opened one has nothing to close."""
         if self._ready.is_set():
@@ -209,6 +213,8 @@ class Shard:
             idle=frontier.idle and leases.empty,
             sent=self._outbox.messages,
             received=self._received,
+            stalled=frontier.stalled,
+            answers=leases.answers,
             leases=leases.open,
             batches=leases.batches,
             leases_lost=leases.lost,

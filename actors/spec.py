@@ -32,7 +32,11 @@ class ShardSpec:
 
 @dataclass(frozen=True, slots=True)
 class ShardStats:
-    """A shard at one moment. `sent`, `received`: link messages acknowledged and taken, for the end of the crawl."""
+    """A shard at one moment. `sent`, `received`: link messages acknowledged and taken, for the end of the crawl.
+
+    `idle`: nothing is left. `stalled`: nothing but failing hosts and retries is. `answers`: those that count as a host
+    being well.
+    """
 
     number: int
     epoch: int = 0
@@ -40,6 +44,8 @@ class ShardStats:
     idle: bool = False
     sent: int = 0
     received: int = 0
+    stalled: bool = False
+    answers: int = 0
     leases: int = 0
     batches: int = 0
     leases_lost: int = 0

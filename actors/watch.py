@@ -3,6 +3,10 @@
 A message under way keeps its sender from being idle (it waits for the acknowledgement). So when every shard is idle in
 two rounds, the second begun after the first ended, and no shard sent or took a message in between, nothing is under way
 anywhere (Mattern's four counters, 1987).
+
+Nothing is left but failing hosts and retries when every shard is idle or stalled in two such rounds. That makes the
+*last call*: a moment until which they are waited for. It is called off when a message or a good answer shows that there
+is work again; a host that only goes on failing does not move it.
 """
 
 from collections import Counter
@@ -13,6 +17,9 @@ from enum import StrEnum
 from actors.spec import ShardStats
 from crawler.config import Budget
 from crawler.outcomes import PAGES, Kind
+
+# Hosts whose moment comes just before the last call have so long to get a lease.
+TURN_SECONDS = 1.0
 
 
 class Ending(StrEnum):
@@ -37,6 +44,7 @@ class Totals:
     leased: int = 0
     hosts_ready: int = 0
     hosts_waiting: int = 0
+    hosts_parked: int = 0
     hosts_given_up: int = 0
     urls_known: int = 0
     requests: int = 0
@@ -55,28 +63,48 @@ class Totals:
 
 
 class Watch:
-    """Looks at one round of statistics after the other."""
+    """Looks at one round of statistics after the other.
 
-    def __init__(self, budget: Budget, began: float) -> None:
+    `last_call`: until when failing hosts and retries are waited for (0.0: no longer), `None` while there is other work;
+    `news`: the last round has changed it, and the shards must be told.
+    """
+
+    def __init__(self, budget: Budget, began: float, last_wait: float) -> None:
+        """`last_wait`: seconds from the round that makes the last call."""
         self._budget = budget
         self._began = began
-        self._before: list[tuple[int, int, int]] | None = None
+        self._last_wait = last_wait
+        self._counts: list[tuple[int, int, int, int]] = []
+        self._idle = self._quiet = False
+        self.last_call: float | None = None
+        self.news = False
 
     def verdict(self, stats: Sequence[ShardStats], now: float) -> Ending | None:
         """Why the crawl is over, or `None`. Each round must begin after the one before has ended."""
-        totals = total(stats)
-        budget = self._budget
+        budget, totals = self._budget, total(stats)
         if budget.max_pages is not None and totals.pages >= budget.max_pages:
             return Ending.MAX_PAGES
         if budget.max_bytes is not None and totals.wire_bytes >= budget.max_bytes:
             return Ending.MAX_BYTES
         if budget.max_seconds is not None and now - self._began >= budget.max_seconds:
             return Ending.MAX_SECONDS
-        before, self._before = self._before, None
-        if not all(shard.ready and shard.idle for shard in stats):
-            return None
-        self._before = [(shard.epoch, shard.sent, shard.received) for shard in stats]
-        return Ending.COMPLETE if self._before == before else None
+        counts = [(shard.epoch, shard.sent, shard.received, shard.answers) for shard in stats]
+        same, self._counts = counts == self._counts, counts
+        idle = all(shard.ready and shard.idle for shard in stats)
+        quiet = all(shard.ready and (shard.idle or shard.stalled) for shard in stats)
+        was_idle, self._idle = self._idle, idle
+        was_quiet, self._quiet = self._quiet, quiet
+        if same and was_idle and idle:
+            return Ending.COMPLETE
+        told = self.last_call
+        if not same:
+            self.last_call = None
+        elif told is None and was_quiet and quiet:
+            self.last_call = now + self._last_wait
+        elif told and now > told + TURN_SECONDS:
+            self.last_call = 0.0
+        self.news = self.last_call != told
+        return None
 
 
 def total(stats: Sequence[ShardStats]) -> Totals:
@@ -95,6 +123,7 @@ def total(stats: Sequence[ShardStats]) -> Totals:
         leased=sum(frontier.leased for frontier in frontiers),
         hosts_ready=sum(frontier.hosts_ready for frontier in frontiers),
         hosts_waiting=sum(frontier.hosts_waiting for frontier in frontiers),
+        hosts_parked=sum(frontier.hosts_parked for frontier in frontiers),
         hosts_given_up=sum(frontier.hosts_given_up for frontier in frontiers),
         urls_known=sum(frontier.urls_known for frontier in frontiers),
         requests=counters["requests"] + counters["robots_fetched"],

@@ -56,7 +56,7 @@ def crawl_raycrawl(web: Web, folder: Path, shards: int) -> tuple[int, measure.Us
     names = "".join(f'"{name}" = "{address}"\n' for name, address in web.overrides.items())
     config.write_text(
         '[scope]\nmode = "host"\nfollow_duplicates = true\n[fetch]\nallow_private = true\n[politeness]\ndelay = 0\n'
-        "backoff_base = 0.2\nincidents_before_giving_up = 3\nretry_wait_factor = 0.01\n"
+        "backoff_base = 0.2\nincidents_before_parking = 3\nparks_before_giving_up = 0\nretry_wait_factor = 0.01\n"
         f"[runtime]\nshards = {shards}\n[dns.overrides]\n{names}"
     )
     seeds = folder / "seeds.txt"

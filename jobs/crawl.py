@@ -133,7 +133,7 @@ def run(config: Config, seeds: tuple[str, ...], out: str, *, as_json: bool) -> i
 def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: bool) -> int:
     began = time.time()
     output.clear_success()
-    watch, ending = Watch(config.budget, began), None
+    watch, ending = Watch(config.budget, began, config.politeness.last_wait), None
     # Standard output is for the summary alone: Ray writes its warnings there. It also installs signal handlers when it
     # starts; ours come after.
     with (
@@ -148,6 +148,8 @@ def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: b
             stats = graph.stats()
             progress.show(total(stats), time.time())
             ending = Ending.STOPPED if signals else watch.verdict(stats, time.time())
+            if ending is None and watch.news:
+                graph.last_call(watch.last_call)
             if ending is None:
                 time.sleep(POLL_SECONDS)
         if ending is not Ending.COMPLETE:

@@ -86,7 +86,8 @@ def _line(totals: Totals, rates: Rates, seconds: float) -> str:
     return (
         f"{seconds:.0f}s pages={totals.pages} ({rates.pages:.1f}/s) bytes={size(totals.wire_bytes)} "
         f"queued={totals.queued} leased={totals.leased} hosts ready={totals.hosts_ready} "
-        f"waiting={totals.hosts_waiting} new={rates.discovered:.1f}/s | {kinds}"
+        f"waiting={totals.hosts_waiting} parked={totals.hosts_parked} given up={totals.hosts_given_up} "
+        f"new={rates.discovered:.1f}/s | {kinds}"
     )
 
 
@@ -100,6 +101,8 @@ def _panel(totals: Totals, rates: Rates, seconds: float) -> Table:
                   "hosts ready", f"{totals.hosts_ready:,}")  # fmt: skip
     table.add_row("URLs known", f"{totals.urls_known:,} ({rates.discovered:.1f}/s new)",
                   "hosts waiting", f"{totals.hosts_waiting:,}")  # fmt: skip
+    table.add_row("hosts given up", f"{totals.hosts_given_up:,}",
+                  "hosts parked", f"{totals.hosts_parked:,}")  # fmt: skip
     for kind, count in totals.kinds.items():
         table.add_row(kind, f"{count:,}", "", "")
     return table

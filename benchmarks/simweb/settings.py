@@ -27,7 +27,8 @@ delay = {delay}
 backoff_base = 0.2
 backoff_cap = 1.0
 retry_wait_factor = 0.01
-incidents_before_giving_up = 3
+incidents_before_parking = 3
+parks_before_giving_up = 0
 
 [dns.overrides]
 """

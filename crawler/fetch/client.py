@@ -131,6 +131,15 @@ class Client:
         await self._session.close()
         await self._resolver.close()
 
+    async def locate(self, name: str) -> Answer:
+        """The smallest of a name's addresses, as an answer's `ip`; or why it has none. Sends nothing."""
+        started = self._clock()
+        try:
+            found = await self._resolver.find(name.strip("[]"))
+        except ResolutionError as error:
+            return Answer(fetched_at=started, ended_at=self._clock(), **failure(error)._asdict())
+        return Answer(Kind.FETCHED, started, self._clock(), ip=min(found))
+
     async def get(
         self,
         url: str,

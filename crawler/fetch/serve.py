@@ -15,7 +15,7 @@ from crawler.config import Config
 from crawler.fetch import columns, exchange
 from crawler.fetch.client import Client
 from crawler.fetch.columns import Row
-from crawler.fetch.visit import Done, Get, HostVisit, Robots, Run, Wait
+from crawler.fetch.visit import Done, Get, HostVisit, Locate, Robots, Run, Wait
 from crawler.frontier.lease import Delivery, HostLease, HostReport, Lease
 from crawler.robots.product import product_token
 from crawler.url.admit import Admission
@@ -85,7 +85,10 @@ class _Service:
         for final in visit.take():
             self._outbox.put(columns.row(host, final))
 
-    async def _ask(self, visit: HostVisit, action: Get | Robots | Run) -> None:
+    async def _ask(self, visit: HostVisit, action: Get | Robots | Run | Locate) -> None:
+        if isinstance(action, Locate):
+            visit.located(await self._client.locate(action.host))
+            return
         if not isinstance(action, Get):
             self._outbox.robots_fetched += 1
             answer = await self._client.get(action.url, self._robots_limits)

@@ -4,8 +4,9 @@ Pure: `now` comes in, actions go out. It must not know sockets, loops or other h
 
 ::
 
-    next(now) ─► Run ────► run_answer() ────┐     one action at a time: while an answer is
-        │  ────► Robots ─► robots_answer() ─┤     outstanding, next() is not called
+    next(now) ─► Locate ─► located() ───────┐     one action at a time: while an answer is
+        │  ────► Run ────► run_answer() ────┤     outstanding, next() is not called
+        │  ────► Robots ─► robots_answer() ─┤
         │  ────► Get ────► answered() ──────┤
         │  ────► Wait ──── (sleep) ─────────┤
         ▼                                   │
@@ -55,6 +56,12 @@ class Get(NamedTuple):
     leased: LeasedUrl
 
 
+class Locate(NamedTuple):
+    """Find the address of the host's name; nothing is sent to it."""
+
+    host: str
+
+
 class Wait(NamedTuple):
     """Ask nothing before the moment `until`."""
 
@@ -76,7 +83,7 @@ class Final(NamedTuple):
     sitemaps: tuple[str, ...] | None = None
 
 
-Action = Run | Robots | Get | Wait | Done
+Action = Locate | Run | Robots | Get | Wait | Done
 
 
 class HostVisit:
@@ -120,9 +127,14 @@ class HostVisit:
         self._successes = 0
         self._ended_at: float | None = None
         self._response_seconds: float | None = None
+        self._pause = 0.0
+        self._address = lease.address
+        self._located = lease.address is None
 
     def next(self, now: float) -> Action:
         """What to do at `now`. URLs that robots.txt denies become final on the way, unasked."""
+        if not self._located:
+            return Locate(self._lease.host)
         if self._errands and not self._stopped:
             return self._when(now, Run(self._errands[0]))
         while self._queue and not self._stopped:
@@ -137,6 +149,20 @@ class HostVisit:
                     continue
             return self._when(now, Get(leased))
         return Done()
+
+    def located(self, answer: Answer) -> None:
+        """Take what came of a `Locate` action: an answer that has only an `ip`, or the reason why there is none.
+
+        A host of which no address was known is asked nothing: its shard must see first who else is there.
+        """
+        self._located = True
+        if self._unasked(answer):
+            return
+        if answer.ip is None:
+            self._stop(incident(answer, self._config))
+            return
+        self._stopped = not self._address
+        self._address = answer.ip
 
     def robots_answer(self, origin: str, answer: Answer) -> None:
         """Take what came of a `Robots` action (RFC 9309 §2.3.1)."""
@@ -220,6 +246,7 @@ class HostVisit:
             retries=tuple(self._retries),
             errand=self._errand,
             heard=tuple(self._heard),
+            address=None if self._address == self._lease.address else self._address,
         )
 
     def _go_on(self, errand: Errand) -> None:
@@ -275,13 +302,25 @@ class HostVisit:
     def _gap(self) -> float:
         politeness = self._config.politeness
         asked = max((rules.crawl_delay or 0.0 for rules, _ in self._rules.values()), default=0.0)
-        slow = politeness.response_time_factor * (self._response_seconds or 0.0)
-        return max(self._lease.delay, min(asked, politeness.crawl_delay_cap), slow)
+        last = self._response_seconds
+        slow = self._lease.response_seconds if last is None else last
+        return max(
+            self._lease.delay,
+            min(max(asked, self._pause), politeness.crawl_delay_cap),
+            politeness.response_time_factor * slow,
+        )
 
     def _exchanged(self, answer: Answer) -> None:
         self._ended_at = answer.ended_at
+        self._pause = self._pause_after(answer)
         if answer.status is not None:
             self._response_seconds = answer.elapsed
+
+    def _pause_after(self, answer: Answer) -> float:
+        """Seconds that a redirect asks for before its target is asked, if that is here (RFC 9110 §10.2.3)."""
+        if answer.redirect_to is None or answer.retry_after is None:
+            return 0.0
+        return answer.retry_after if host_of(answer.redirect_to) == self._lease.host else 0.0
 
     def _stop(self, incident: Incident) -> None:
         self._incident = incident

@@ -20,7 +20,7 @@ from crawler.frontier.host import Host, Hosts
 from crawler.frontier.lease import HostLease, HostReport, Lease, LeasedUrl
 from crawler.frontier.meta import Meta
 from crawler.frontier.origins import Origins, origin_of
-from crawler.frontier.places import Places
+from crawler.frontier.places import EVER, Places
 from crawler.frontier.queues import Queues
 from crawler.frontier.records import Entry
 from crawler.frontier.relay import Relay
@@ -31,7 +31,6 @@ from crawler.frontier.store import Batch, Store
 from crawler.outcomes import Kind
 
 _GIVEN_UP = "hosts_given_up"
-_EVER = float("inf")
 
 
 class Frontier:
@@ -59,7 +58,7 @@ class Frontier:
         self._contents, self._origins = Contents(self._store), Origins(self._store)
         self._number = 0
         # A host may have been asked just before the last incarnation ended, which could not write it down.
-        self._places = Places(self._hosts, self._rules, -_EVER if self.fresh else now)
+        self._places = Places(self._hosts, self._rules, -EVER if self.fresh else now)
         self.relay = Relay(self._store, self._hosts, self._places, config, self._judge)
         self.shard = 0
 
@@ -125,15 +124,19 @@ class Frontier:
         self._places.put_all(touched)
         return counts
 
-    def lease(self, now: float, *, deadline: float, max_hosts: int, max_urls: int) -> Lease | None:
+    def lease(
+        self, now: float, *, deadline: float, max_hosts: int, max_urls: int, apart: bool = False
+    ) -> Lease | None:
         """Lends ready hosts, with as many URLs of each as its delay allows until `deadline`; `None`: none is ready.
 
-        Hosts with errands come first; for these no URL need be allowed.
+        Hosts with errands come first; for these no URL need be allowed. `apart`: those that are slow or have failed,
+        which are never leased together with others.
         """
         self.relay.expire(now)
         hosts: list[HostLease] = []
         room = max_urls
-        called, drawn = self.relay.called(now), self._places.draw(now, self._rng)
+        called = self.relay.called(now, apart=apart)
+        drawn = self._places.draw(now, self._rng, apart=apart)
         while len(hosts) < max_hosts:
             ready = next(called, None) or (next(drawn, None) if room > 0 else None)
             if ready is None:
@@ -153,8 +156,11 @@ class Frontier:
         """Lends a drawn host, or puts it back where it belongs."""
         gap = politeness.delay(host.name, host.clock, self._rules)
         most = politeness.allowance(deadline - now, gap, self._config.runtime.urls_per_host)
+        if self._rules.address_delay is not None and not host.address:
+            most = 1  # nothing is asked: the lease is for its address
+        due = EVER if now >= self._places.until else now
         errands = self.relay.errands.of(host.name, most) if host.called else ()
-        entries = [] if host.rests_until > now else self._queues.take(host, min(room, most), now)
+        entries = [] if host.rests_until > now else self._queues.take(host, min(room, most), due)
         if not (entries or errands):
             self._places.put(host)
             return None
@@ -175,6 +181,21 @@ class Frontier:
         self._store.write(batch)
         self._places.put_all(touched)
 
+    def last_call(self, until: float | None, now: float) -> None:
+        """Nothing is left anywhere but failing hosts and retries: these end at `until`. `None`: something is, again.
+
+        A host that may not be asked before then is given up now, or with its next failure; a retry is due at the latest
+        then. Calling it again changes nothing.
+        """
+        places = self._places
+        waiting = places.call(EVER if until is None else until)
+        batch = self._store.batch()
+        self._conclude(batch, waiting)
+        self._store.write(batch)
+        for host in waiting:
+            self.relay.reconsider(host, now)
+        places.put_all(waiting)
+
     def abandon(self, keys: Iterable[int]) -> None:
         """Leased URLs whose lease or batch was lost are queued again, for the same attempt; other keys are ignored."""
         self._places.put_all(
@@ -189,7 +210,7 @@ class Frontier:
         for host in touched:
             free_at = now + politeness.delay(host.name, host.clock, self._rules)
             host.clock = host.clock._replace(free_at=max(host.clock.free_at, free_at))
-            self._end_loan(host, batch)
+            self._end_loan(host, batch, now, None, now)
         self._store.write(batch)
         self._places.put_all(touched)
 
@@ -227,10 +248,10 @@ class Frontier:
         """Leases out up to `limit` URLs of given-up hosts, not to be fetched: the kind and text of their rows."""
         ended: list[tuple[HostLease, Kind, str]] = []
         for host, kind in self._places.hopeless(limit):
-            entries = self._queues.take(host, limit, _EVER)
+            entries = self._queues.take(host, limit, EVER)
             limit -= len(entries)
-            lease = self._host_lease(host, host.clock.moment, entries, _EVER)
-            ended.append((lease, kind, politeness.reason(kind, host.clock)))
+            lease = self._host_lease(host, host.clock.moment, entries, EVER)
+            ended.append((lease, kind, politeness.reason(host.clock, self._rules)))
             self._places.put(host)
             if limit == 0:
                 break
@@ -242,21 +263,34 @@ class Frontier:
         """For each content digest the URL that had it first, unless it is the same key; else `None`, and recorded."""
         return self._contents.first_with(digests, keys, urls)
 
-    def next_ready(self, now: float) -> float | None:
-        """The next moment at which `lease` or `hopeless` may give something; `None`: not before something comes in."""
-        return self._places.next_moment(now)
+    def next_ready(self, now: float, *, common: bool = True, apart: bool = True) -> float | None:
+        """The next moment at which `lease` or `hopeless` may give something; `None`: not before something comes in.
+
+        `common`, `apart`: which of the two kinds of lease is asked for.
+        """
+        return self._places.next_moment(now, common=common, apart=apart)
+
+    def ready(self, now: float, *, apart: bool) -> int:
+        """How many hosts may be leased, apart or not."""
+        return self._places.ready(now, apart=apart)
+
+    @property
+    def stalled(self) -> bool:
+        """Whether all that is left here are hosts that are failing, asked at this moment or not, and retries."""
+        return self._places.stalled
 
     def stats(self, now: float) -> FrontierStats:
         """The counts of this moment."""
-        schedule = self._places.schedule
-        schedule.mature(now)
+        places = self._places
+        ready = places.ready(now, apart=False) + places.ready(now, apart=True)
         return FrontierStats(
             queued=self.queued,
             leased=self.leased,
             due=self.due,
-            hosts_ready=schedule.ready,
-            hosts_waiting=schedule.waiting,
-            hosts_leased=len(self._places.lent),
+            hosts_ready=ready,
+            hosts_waiting=places.schedule.waiting + places.apart.waiting,
+            hosts_parked=len(places.parked),
+            hosts_leased=len(places.lent),
             hosts_given_up=self._meta.counters.get(_GIVEN_UP, 0),
             urls_known=self._seen.size,
             bloom_bits=self._seen.bits,
@@ -293,18 +327,29 @@ class Frontier:
             )
         self._judge(host, report, batch)
         self.relay.reported(host, report, now)
-        self._end_loan(host, batch)
+        self._end_loan(host, batch, report.ended_at, report.address, now)
 
     def _judge(self, host: Host, report: HostReport, batch: Batch) -> None:
         """What a report says of its host; the caller saves the host."""
         crawl_delay = self._origins.save(batch, host, report.robots)
         host.clock = politeness.after(host.clock, report, crawl_delay, self._rules, self._rng)
-        before, host.given_up = host.given_up, politeness.verdict(host.clock, self._rules)
-        if before is None and host.given_up is not None:
-            self._meta.count(batch, {_GIVEN_UP: 1})
+        self._conclude(batch, (host,))
 
-    def _end_loan(self, host: Host, batch: Batch) -> None:
-        self._places.end_loan(host)
+    def _conclude(self, batch: Batch, hosts: Iterable[Host]) -> None:
+        """Gives up those that are beyond hope, or beyond the end of the crawl."""
+        given_up = 0
+        for host in hosts:
+            if host.given_up is None:
+                host.given_up = politeness.verdict(host.clock, self._rules, self._places.until)
+                if host.given_up is not None:
+                    self._hosts.save(batch, host)
+                    given_up += 1
+        self._meta.count(batch, {_GIVEN_UP: given_up} if given_up else {})
+
+    def _end_loan(
+        self, host: Host, batch: Batch, asked: float | None, address: str | None, now: float
+    ) -> None:
+        self._places.end_loan(host, asked, address, now)
         self._hosts.save(batch, host)
 
     def _host_lease(self, host: Host, moment: float, entries: list[Entry], now: float) -> HostLease:
@@ -319,6 +364,8 @@ class Frontier:
                 host, dict.fromkeys(origin_of(leased.url) for leased in urls), now
             ),
             urls=urls,
+            response_seconds=host.clock.response_seconds,
+            address=None if self._rules.address_delay is None else host.address,
         )
 
 

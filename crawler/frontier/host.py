@@ -12,22 +12,22 @@ class Host:
 
     `floor`: no unleased entry of the queue is before this key (the scan need not cross the tombstones of the eaten).
     `next_due`: no unleased waiting entry is due earlier. `lent`: a fetch task has it, so it is not in the schedule.
-    `stored`: it has a record. `called`: it has errands to run for others. Before `rests_until` it is asked for nothing
-    else: it waits for an errand of its own.
+    `stored`: it has a record. `apart`: which schedule it was last in (`Places`). `called`: it has errands to run for
+    others. Before `rests_until` it is asked for nothing else: it waits for an errand of its own.
     """
 
     __slots__ = (
-        "admitted", "called", "clock", "due", "floor", "given_up", "leased", "lent", "name", "next_due", "prefix",
-        "queued", "rests_until", "site", "sitemaps", "slot", "stored",
+        "address", "admitted", "apart", "called", "clock", "due", "floor", "given_up", "leased", "lent", "name",
+        "next_due", "prefix", "queued", "rests_until", "site", "sitemaps", "slot", "stored",
     )  # fmt: skip
 
     def __init__(self, slot: int, name: str, record: HostRecord) -> None:
         self.slot = slot
         self.name = name
         self.prefix = host_prefix(slot, name)
-        self.site, self.admitted, self.sitemaps, self.clock, self.given_up = record
+        self.site, self.admitted, self.sitemaps, self.clock, self.given_up, self.address = record
         self.queued = self.due = self.leased = 0
-        self.lent = self.stored = self.called = False
+        self.lent = self.stored = self.apart = self.called = False
         self.rests_until = 0.0
         self.floor = self.end
         self.next_due = NEVER
@@ -48,7 +48,9 @@ class Host:
     @property
     def record(self) -> HostRecord:
         """What is stored of the host."""
-        return HostRecord(self.site, self.admitted, self.sitemaps, self.clock, self.given_up)
+        return HostRecord(
+            self.site, self.admitted, self.sitemaps, self.clock, self.given_up, self.address
+        )
 
 
 class Hosts:
@@ -65,8 +67,8 @@ class Hosts:
             host = Host(slot, name, HostRecord(site, 0, 0, Clock(), None))
             value = self._store.hosts.get(host.prefix)
             if value is not None:
-                host.site, host.admitted, host.sitemaps, host.clock, host.given_up = unpack_host(
-                    value
+                host.site, host.admitted, host.sitemaps, host.clock, host.given_up, host.address = (
+                    unpack_host(value)
                 )
                 host.stored = True
             self.known[name] = host

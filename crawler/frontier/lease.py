@@ -50,7 +50,9 @@ class HostLease:
 
     `not_before`: no request may start earlier. `delay`: seconds from the end of a response to the next request, before
     robots' crawl-delay is considered. `robots` holds the unexpired records of the origins in `urls`. `errands`: wire
-    URLs at which other origins' robots.txt is to be had; they are asked first.
+    URLs at which other origins' robots.txt is to be had; they are asked first. `response_seconds`: of the host's last
+    answer. `address`: where it is thought to be; empty: to be found out before anything is asked; `None`: of no
+    interest.
     """
 
     host: str
@@ -61,6 +63,8 @@ class HostLease:
     robots: tuple[RobotsRecord, ...]
     urls: tuple[LeasedUrl, ...]
     errands: tuple[str, ...] = ()
+    response_seconds: float = 0.0
+    address: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,7 @@ class HostReport(NamedTuple):
     `not_before`: the moment before which the host is not to be asked again, if something else than the host stopped it.
     `unused`: keys that were not tried. `retries`: keys to try again later. `errand`: where the robots.txt must be had
     for which the host waits from now on. `heard`: what came of the lease's errands; those not named were not run.
+    `address`: where the host is, if the lease did not know it.
     """
 
     host: str
@@ -136,6 +141,7 @@ class HostReport(NamedTuple):
     retries: tuple[RetryLater, ...]
     errand: Errand | None = None
     heard: tuple[Heard, ...] = ()
+    address: str | None = None
 
 
 class Content(NamedTuple):

@@ -66,6 +66,7 @@ class HostRecord(NamedTuple):
     """What is kept of a host.
 
     `admitted` counts its URLs that are pages or may yet become pages; `sitemaps` its URLs that were found as sitemaps.
+    `address`: the smallest of its addresses; empty while it is of no interest.
     """
 
     site: str
@@ -73,6 +74,7 @@ class HostRecord(NamedTuple):
     sitemaps: int
     clock: Clock
     given_up: Kind | None
+    address: str = ""
 
 
 def pack_entry(entry: Entry) -> bytes:
@@ -142,17 +144,15 @@ def unpack_url(value: bytes) -> Live | Done:
 
 def pack_host(record: HostRecord) -> bytes:
     """The octets of a host record."""
-    site, admitted, sitemaps, clock, given_up = record
-    packed: bytes = msgpack.packb((site, admitted, sitemaps, clock, given_up))
+    packed: bytes = msgpack.packb(record)
     return packed
 
 
 def unpack_host(value: bytes) -> HostRecord:
     """The inverse of `pack_host`."""
-    site, admitted, sitemaps, clock, given_up = msgpack.unpackb(value, use_list=False)
-    return HostRecord(
-        site, admitted, sitemaps, Clock._make(clock), None if given_up is None else Kind(given_up)
-    )
+    record = HostRecord._make(msgpack.unpackb(value, use_list=False))
+    given_up = None if record.given_up is None else Kind(record.given_up)
+    return record._replace(clock=Clock._make(record.clock), given_up=given_up)
 
 
 def pack_robots(rules: bytes, expires_at: float) -> bytes:

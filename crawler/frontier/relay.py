@@ -6,6 +6,7 @@ It connects `errands` (what is remembered) with the hosts and their places; what
 from collections.abc import Callable, Iterable, Iterator
 
 from crawler.config import Config
+from crawler.frontier.budget import Ledger
 from crawler.frontier.errands import Errands, Mail, Told, destination, slot_for
 from crawler.frontier.host import Host, Hosts
 from crawler.frontier.lease import Errand, HostReport, Incident, RobotsRecord
@@ -24,18 +25,19 @@ class Relay:
         self, store: Store, hosts: Hosts, places: Places, config: Config, judge: Judge
     ) -> None:
         self._store = store
+        self._config = config
         self._hosts = hosts
         self._places = places
         self._judge = judge
         self.errands = Errands(config)
 
-    def called(self, now: float) -> Iterator[tuple[Host, float]]:
-        """Hosts that others wait for, whose moment has come; each is to be lent or put back."""
+    def called(self, now: float, *, apart: bool) -> Iterator[tuple[Host, float]]:
+        """Hosts that others wait for, whose moment has come; each is to be lent or put back. `apart`: see `Places`."""
         for name in self.errands.hosts:
             host = self._hosts.known[name]
             moment = self._places.moment(host)
-            if not host.lent and moment <= now:
-                self._places.schedule.remove(name)
+            if not host.lent and host.apart is apart and moment <= now:
+                self._places.withdraw(host)
                 yield host, moment
 
     def reported(self, host: Host, report: HostReport, now: float) -> None:
@@ -43,17 +45,21 @@ class Relay:
         self.errands.heard(host.name, report.heard)
         if report.errand is not None:
             host.rests_until = self.errands.send(host.name, report.errand, now)
-        self._reconsider(host, now)
+        self.reconsider(host, now)
 
     def post(self, mail: Iterable[Mail], now: float) -> None:
         """Takes errands to hosts here, and what is told to those that wait here. Again is as good as once."""
         batch = self._store.batch()
+        ledger = Ledger(self._config, self._store)
         touched: set[Host] = set()
         for one in mail:
             host = self._told(one, batch, now) if isinstance(one, Told) else self._accept(one, now)
             if host is not None:
                 touched.add(host)
+                if not host.stored:
+                    ledger.enter(host)
                 self._hosts.save(batch, host)
+        ledger.save(batch)
         self._store.write(batch)
         self._places.put_all(touched)
 
@@ -67,10 +73,10 @@ class Relay:
             return None
         name = destination(errand)
         host = self._hosts.find(slot_for(errand), name, site_of(name))
-        self._reconsider(host, now)
+        self.reconsider(host, now)
         return host
 
-    def _reconsider(self, host: Host, now: float) -> None:
+    def reconsider(self, host: Host, now: float) -> None:
         """Who waits in vain for a host that is given up, or must be left alone for long, is told so."""
         moment = float("inf") if host.given_up is not None else host.clock.moment
         self.errands.refuse(host.name, moment, now)
@@ -86,7 +92,7 @@ class Relay:
             host.rests_until = self.errands.send(host.name, came, now)
         else:
             self._judge(host, _report(host.name, told, came), batch)
-            self._reconsider(host, now)
+            self.reconsider(host, now)
         return host
 
 

@@ -21,8 +21,8 @@ class Schedule:
     """
 
     def __init__(self) -> None:
-        self._heap: list[tuple[float, str]] = []
-        self._moments: dict[str, tuple[float, int]] = {}
+        self._heap: list[tuple[float, int, str]] = []
+        self._moments: dict[str, tuple[float, int, int]] = {}
         self._ready: list[OrderedDict[str, None]] = [OrderedDict() for _ in range(CLASSES)]
         self._class: dict[str, int] = {}
         self._matured = float("-inf")
@@ -43,13 +43,14 @@ class Schedule:
         """Hosts whose moment had not come at the last `mature`."""
         return len(self._moments)
 
-    def put(self, name: str, moment: float, priority: int) -> None:
+    def put(self, name: str, moment: float, priority: int, turn: int = 0) -> None:
         """Puts or moves a host: from `moment` on it may be drawn, in the class of `priority` (0..255, lower is better).
 
-        A host that is ready, and whose moment has come, keeps its turn (in a better class if it has earned one).
+        Of the hosts of one moment those with a lower `turn` are ready first.
+        A host that is ready, and whose moment has come, keeps its place (in a better class if it has earned one).
         """
         rank = priority >> _SHIFT
-        place = moment, rank
+        place = moment, turn, rank
         if self._moments.get(name) == place:
             return
         old = self._class.get(name)
@@ -60,9 +61,10 @@ class Schedule:
             return
         self.remove(name)
         self._moments[name] = place
-        heapq.heappush(self._heap, (moment, name))
+        heapq.heappush(self._heap, (moment, turn, name))
         if len(self._heap) > 64 + 4 * len(self._moments):
-            self._heap = [(moment, name) for name, (moment, _) in self._moments.items()]
+            moments = self._moments.items()
+            self._heap = [(moment, turn, name) for name, (moment, turn, _) in moments]
             heapq.heapify(self._heap)
 
     def remove(self, name: str) -> None:
@@ -77,11 +79,11 @@ class Schedule:
         self._matured = now
         heap = self._heap
         while heap and heap[0][0] <= now:
-            moment, name = heapq.heappop(heap)
+            moment, _, name = heapq.heappop(heap)
             place = self._moments.get(name)
             if place is not None and place[0] == moment:
                 del self._moments[name]
-                self._enter(name, place[1])
+                self._enter(name, place[2])
 
     def draw(self, rng: random.Random) -> str | None:
         """Takes out the host that has been ready longest in a class drawn with a bias to the better ones."""
@@ -100,7 +102,7 @@ class Schedule:
     def next_moment(self) -> float | None:
         """The earliest moment at which `mature` would find something; `None` if nothing waits."""
         heap = self._heap
-        while heap and self._moments.get(heap[0][1], (None, 0))[0] != heap[0][0]:
+        while heap and self._moments.get(heap[0][2], (None,))[0] != heap[0][0]:
             heapq.heappop(heap)
         return heap[0][0] if heap else None
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 class FrontierStats:
     """A moment's counts. URLs are `queued` (unleased), `leased`, or `due` (waiting for a retry); hosts likewise.
 
-    `hosts_given_up` counts all since the crawl began. `bloom_fill` is 1.0 when the next filter is due;
-    `bloom_measured_fp_rate` is the share of unknown keys for which the store was asked in vain, since the shard opened.
+    `hosts_parked` are among those that wait; `hosts_given_up` counts all since the crawl began. `bloom_fill` is 1.0
+    when the next filter is due; `bloom_measured_fp_rate` is the share of unknown keys for which the store was asked in
+    vain, since the shard opened.
     """
 
     queued: int
@@ -16,6 +17,7 @@ class FrontierStats:
     due: int
     hosts_ready: int
     hosts_waiting: int
+    hosts_parked: int
     hosts_leased: int
     hosts_given_up: int
     urls_known: int

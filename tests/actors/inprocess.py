@@ -234,7 +234,7 @@ class LocalCrawl:
 
     async def until_over(self):
         """Watches until the crawl ends by itself; returns why."""
-        watch = Watch(self.config.budget, time.time())
+        watch = Watch(self.config.budget, time.time(), self.config.politeness.last_wait)
         while True:
             for run in self.runs:
                 if run.done():
@@ -242,6 +242,8 @@ class LocalCrawl:
             verdict = watch.verdict(await self.stats(), time.time())
             if verdict:
                 return verdict
+            if watch.news:
+                await asyncio.gather(*(shard.last_call(watch.last_call) for shard in self.shards))
             await asyncio.sleep(POLL_SECONDS)
 
     async def end(self):

@@ -12,7 +12,12 @@ from tests.crawler.fetch.raw_server import reply
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
 DELAY = 0.05
-BACKOFF = {"backoff_base": 0.05, "backoff_cap": 0.1, "incidents_before_giving_up": 2}
+BACKOFF = {
+    "backoff_base": 0.05,
+    "backoff_cap": 0.1,
+    "incidents_before_parking": 2,
+    "parks_before_giving_up": 0,
+}
 
 
 def crawl(sites, out, **options):
@@ -87,7 +92,7 @@ async def test_who_cannot_be_asked_leaves_the_others_unreachable(tmp_path):
             totals = await crawling.finish()
     assert kinds(tmp_path) == {site.url + "/": "robots_unreachable" for site in (a, b)}
     assert totals.hosts_given_up == 3
-    assert a.targets == b.targets == ["/robots.txt"] * BACKOFF["incidents_before_giving_up"]
+    assert a.targets == b.targets == ["/robots.txt"] * BACKOFF["incidents_before_parking"]
 
 
 async def test_a_failing_file_elsewhere_is_asked_again_and_then_holds(tmp_path):

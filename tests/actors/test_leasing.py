@@ -174,7 +174,7 @@ class Stage:
         self.frontier = Frontier(folder / "state", config, rng=random.Random(0), now=NOW)
         self.work, self.journal = Scripted(script), Journal()
         spec = ShardSpec(
-            0, 1, config, (), Output.open(str(folder)), Plan(2, 0.25, 1, 1.0, batches=2), "run"
+            0, 1, config, (), Output.open(str(folder)), Plan(2, 1, 0.25, 1, 1.0, batches=2), "run"
         )
         outbox = Outbox(Ring(1).owners, 0, None)
         pipeline = Pipeline(self.work, self.journal, outbox, self.frontier, None, lambda: self.now)
@@ -300,9 +300,9 @@ async def test_urls_of_hopeless_hosts_get_their_rows_without_a_fetch(stage):
 
     one = stage(script)
     one.add(("a.example", 1), ("a.example", 2))
-    for _ in range(5):
+    for _ in range(7):
         await one.step(seconds=4000.0)
-    assert len(one.work.leases) == 5
+    assert len(one.work.leases) == 7  # five, and one after each of two parks
     await one.step(seconds=4000.0)
     assert [kind for kind, _ in one.work.given_up] == ["gave_up"] * 2
     assert one.frontier.idle
@@ -344,7 +344,7 @@ async def test_no_more_leases_than_planned_and_none_when_stopping(stage):
     assert one.leases.held
     assert one.leases.empty
     await one.leases.more(stopping=False)
-    assert one.leases.full
+    assert one.leases.full(apart=False)
     await asyncio.sleep(0)
     assert (one.leases.open, one.leases.batches, len(one.work.leases)) == (2, 0, 2)
     await one.leases.cancel()
@@ -375,3 +375,65 @@ async def test_refused_permits_wait_for_news_not_for_a_moment(stage):
     await one.leases.more(stopping=False)
     assert one.leases.held
     assert one.frontier.next_ready(NOW) == NOW
+
+
+async def test_leases_that_wait_for_a_slow_host_take_no_place_of_others(stage):
+    class Waiting(Scripted):
+        async def fetch(self, lease):
+            self.leases.append(lease)
+            await asyncio.Event().wait()
+            yield EMPTY, delivery(end=True)
+
+    one = stage(all_well, lease_urls=1)
+    one.work = one.leases._work = Waiting(None)
+    one.add(*((f"{name}.example", ord(name)) for name in "abcdef"))
+    await one.leases.more(stopping=False)
+    assert one.leases.open == 2
+    assert one.leases.next_ready() is None, "what is ready waits for a place"
+    one.now += 6.0  # the leases' two seconds are over, but no more than a slow answer ago
+    await one.leases.more(stopping=False)
+    assert one.leases.open == 2
+    one.now += 2.0
+    assert one.leases.next_ready() == one.now
+    await one.leases.more(stopping=False)
+    assert one.leases.open == 3, "there is one place for such leases"
+    one.now += 100.0
+    await one.leases.more(stopping=False)
+    assert one.leases.open == 3
+    await one.leases.cancel()
+
+
+async def test_leases_that_are_late_because_of_us_keep_their_place(stage):
+    one = stage(all_well)
+    one.leases._open = {1: (NOW, False), 2: (NOW, False)}
+    one.now += 100.0
+    assert not one.leases.full(apart=False)
+    for _ in range(2):  # no room for batches: what has been fetched cannot be handed on
+        await one.leases._room.acquire()
+    assert one.leases.full(apart=False)
+
+
+async def test_hosts_that_failed_are_leased_apart_in_places_of_their_own(stage):
+    def script(lease):
+        incident = Incident(Kind.CONNECT_ERROR, None, None)
+        yield delivery(
+            reports=[
+                report(host.host, NOW, successes=0, unused=keys_of(lease), incident=incident)
+                if host.host == "a.example"
+                else report(host.host, NOW, unused=keys_of(lease))
+                for host in lease.hosts
+            ],
+            end=True,
+        )
+
+    one = stage(script, lease_hosts=1)
+    one.add(("a.example", 1), ("b.example", 2))
+    await one.step()
+    one.work.leases.clear()
+    one.work.script = all_well
+    await one.step(seconds=100.0)
+    assert sorted([host.host for host in lease.hosts] for lease in one.work.leases) == [
+        ["a.example"],
+        ["b.example"],
+    ]
+    assert one.frontier.idle

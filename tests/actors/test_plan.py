@@ -19,14 +19,16 @@ def test_fetching_never_starves_parsing(cpus, shards, fetch_tasks):
     assert shape.batches >= 2
     assert 0 < shape.fetch_cpus <= 1
     assert 0 < shape.parse_cpus <= 1
-    fetching = shards * shape.leases * shape.fetch_cpus
+    assert shape.late >= 1
+    fetching = shards * (shape.leases + shape.late) * shape.fetch_cpus
     assert fetching + shape.parse_cpus <= cpus + 1e-9
 
 
 @pytest.mark.parametrize("cpus", [1, 2, 4, 64])
 def test_the_cpus_are_used(cpus):
     shape = plan(cpus, shards=1)
-    assert shape.leases * shape.fetch_cpus + shape.parsers * shape.parse_cpus >= 0.85 * cpus
+    fetching = (shape.leases + shape.late) * shape.fetch_cpus
+    assert fetching + shape.parsers * shape.parse_cpus >= 0.85 * cpus
 
 
 def test_a_given_number_of_fetch_tasks_is_shared_out():

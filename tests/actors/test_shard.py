@@ -116,7 +116,7 @@ async def test_it_sleeps_while_what_is_ready_is_held(spec, held, monkeypatch):
     async with local_crawl(spec.config, [], spec.output.root) as crawl:
         (shard,) = crawl.shards
         await crawl.end()
-    shard._frontier = frontier_of(spec)
+    shard._frontier = shard._leases._frontier = frontier_of(spec)
     shard._frontier.discover(links(link()), 0.0)  # ready now
     shard._leases.held = held
     shard._leases.changed.clear()

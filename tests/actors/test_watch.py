@@ -12,13 +12,13 @@ from crawler.frontier.stats import FrontierStats
 IDLE = ShardStats(0, epoch=1, ready=True, idle=True, sent=4, received=4)
 OTHER = replace(IDLE, number=1)
 FRONTIER = FrontierStats(
-    queued=1, leased=2, due=3, hosts_ready=4, hosts_waiting=5, hosts_leased=6, hosts_given_up=7,
+    queued=1, leased=2, due=3, hosts_ready=4, hosts_waiting=5, hosts_parked=3, hosts_leased=6, hosts_given_up=7,
     urls_known=8, bloom_bits=9, bloom_fill=0.5, bloom_measured_fp_rate=0.25, counters={},
 )  # fmt: skip
 
 
 def verdicts(*rounds, budget=None, seconds=1.0):
-    watch = Watch(budget or Budget(), began=100.0)
+    watch = Watch(budget or Budget(), began=100.0, last_wait=60.0)
     return [watch.verdict(stats, 100.0 + n * seconds) for n, stats in enumerate(rounds)]
 
 
@@ -37,6 +37,56 @@ def test_a_message_or_a_new_incarnation_between_two_rounds_begins_again(change):
 def test_a_busy_round_between_two_idle_ones_begins_again(change):
     idle, busy = [IDLE, OTHER], [IDLE, replace(OTHER, **change)]
     assert verdicts(idle, busy, idle, idle) == [None, None, None, Ending.COMPLETE]
+
+
+STALLED = [IDLE, replace(OTHER, idle=False, stalled=True)]
+
+
+def calls(*rounds):
+    """What each round makes of the last call: the moment, and whether it is news."""
+    watch, made = Watch(Budget(), began=0.0, last_wait=60.0), []
+    for number, stats in enumerate(rounds):
+        assert watch.verdict(stats, 100.0 + number) is None
+        made.append((watch.last_call, watch.news))
+    return made
+
+
+def test_two_equal_rounds_of_nothing_but_waiting_make_the_last_call_once():
+    assert calls(STALLED, STALLED, STALLED) == [(None, False), (161.0, True), (161.0, False)]
+
+
+def test_after_the_last_call_nobody_waits_for_a_lease_either():
+    watch = Watch(Budget(), began=0.0, last_wait=60.0)
+    made = []
+    for now in (100.0, 101.0, 162.0, 162.1, 163.0):
+        watch.verdict(STALLED, now)
+        made.append((watch.last_call, watch.news))
+    assert made[1:] == [(161.0, True), (161.0, False), (0.0, True), (0.0, False)]
+
+
+def test_a_busy_round_makes_no_last_call():
+    busy = [IDLE, replace(OTHER, idle=False)]
+    assert calls(STALLED, busy, STALLED) == [(None, False)] * 3
+
+
+def test_a_host_that_fails_again_does_not_move_the_last_call():
+    trying = [IDLE, replace(OTHER, idle=False, leases=1)]
+    assert calls(STALLED, STALLED, trying, STALLED)[-2:] == [(161.0, False)] * 2
+
+
+@pytest.mark.parametrize(
+    "change", [{"answers": 1}, {"sent": 5}, {"received": 5}, {"epoch": 2, "stalled": False}]
+)
+def test_an_answer_a_message_or_a_restart_calls_it_off(change):
+    changed = [IDLE, replace(STALLED[1], **change)]
+    made = calls(STALLED, STALLED, changed, STALLED, STALLED)
+    assert made[2] == (None, True)
+    assert made[-1] == (164.0, True)
+
+
+def test_what_has_just_stopped_waiting_is_complete_only_after_two_rounds():
+    idle = [IDLE, OTHER]
+    assert verdicts(STALLED, STALLED, idle, idle) == [None, None, None, Ending.COMPLETE]
 
 
 def counted(**counters):
@@ -81,7 +131,7 @@ def test_totals_add_up():
     totals = total([first, second, ShardStats(2)])
     assert totals == Totals(
         pages=6, rows=8, wire_bytes=70, body_bytes=60, queued=8, leased=4, hosts_ready=8, hosts_waiting=10,
-        hosts_given_up=14, urls_known=16, requests=9, duplicates=1, leases=3, leases_lost=1,
+        hosts_parked=6, hosts_given_up=14, urls_known=16, requests=9, duplicates=1, leases=3, leases_lost=1,
         bloom_false_positive_rate=0.25, kinds={"fetched": 6, "redirect": 2}, found=10,
         links={"known": 3, "new": 4, "scope": 3},
     )  # fmt: skip

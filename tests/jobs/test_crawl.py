@@ -130,6 +130,9 @@ class Graph:
             return [BUSY]
         return [step]
 
+    def last_call(self, until):
+        self.steps.append("last call")
+
     def stop(self):
         self.steps.append("stop")
 

@@ -11,7 +11,8 @@ from jobs.progress import LINE_SECONDS, WINDOW_SECONDS, Progress, size, summary,
 
 TOTALS = Totals(
     pages=1200, rows=1300, wire_bytes=2_500_000, queued=12_345, leased=7, hosts_ready=3, hosts_waiting=4,
-    urls_known=5000, kinds={"fetched": 1200, "redirect": 100}, found=90, links={"new": 60, "known": 30},
+    hosts_parked=2, hosts_given_up=1, urls_known=5000, kinds={"fetched": 1200, "redirect": 100},
+    found=90, links={"new": 60, "known": 30},
 )  # fmt: skip
 
 
@@ -42,8 +43,8 @@ def test_plain_lines_now_and_then():
         progress.say("max_pages: no new requests")
     first, second, said = printed(out).splitlines()
     assert first == (
-        "0s pages=1200 (0.0/s) bytes=2.5 MB queued=12345 leased=7 hosts ready=3 waiting=4 new=0.0/s"
-        " | fetched=1200 redirect=100"
+        "0s pages=1200 (0.0/s) bytes=2.5 MB queued=12345 leased=7 hosts ready=3 waiting=4 parked=2 given up=1"
+        " new=0.0/s | fetched=1200 redirect=100"
     )
     assert second.startswith("5s pages=1200")
     assert said == "max_pages: no new requests"
@@ -66,7 +67,14 @@ def test_a_panel_on_a_terminal():
     with Progress(out, began=0.0) as progress:
         progress.show(TOTALS, 1.0)
     text = printed(out)
-    for part in ("1,200 (0.0/s)", "12,345", "2.5 MB (0 B/s)", "redirect", "hosts waiting"):
+    for part in (
+        "1,200 (0.0/s)",
+        "12,345",
+        "2.5 MB (0 B/s)",
+        "redirect",
+        "hosts waiting",
+        "hosts parked",
+    ):
         assert part in text
 
 

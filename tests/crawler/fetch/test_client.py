@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from crawler.config import Config, Dns, Fetch, Robots
 from crawler.fetch import exchange
 from crawler.fetch.client import Client
+from crawler.fetch.names import NoSuchNameError
 from crawler.outcomes import Kind
 from tests.crawler.fetch.asking import ask, configured
 from tests.crawler.fetch.raw_server import reply, serving, speaking
@@ -360,3 +361,28 @@ async def test_cancelling_a_request_cancels_it():
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+
+
+async def test_the_smallest_address_of_a_name_is_found_without_asking_anybody():
+    config = Config(dns=Dns(overrides={"a.example": ("192.0.2.9", "192.0.2.10")}))
+    async with Client(config, lambda: 7.0) as client:
+        found = await client.locate("a.example")
+    assert (found.ip, found.fetched_at) == ("192.0.2.10", 7.0)
+
+
+async def test_a_literal_is_its_own_address():
+    async with Client(Config(), lambda: 7.0) as client:
+        assert (await client.locate("[2001:db8::1]")).ip == "2001:db8::1"
+
+
+async def test_a_name_that_has_no_address_is_told_with_its_reason(monkeypatch):
+    async def find(*_):
+        message = "no such name"
+        raise NoSuchNameError(message)
+
+    monkeypatch.setattr("crawler.fetch.resolver.Resolver.find", find)
+    async with Client(Config(), lambda: 7.0) as client:
+        found = await client.locate("a.example")
+    assert (found.kind, found.ip, found.error) == (Kind.DNS_ERROR, None, "no such name")
+    assert found.nameless
+    assert found.ended_at == 7.0

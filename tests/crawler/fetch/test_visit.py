@@ -1,12 +1,14 @@
 """One host's visit in virtual time: what is asked, when, and what becomes of every URL."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.config import Config, Politeness, Robots, Scope, Sitemaps
 from crawler.fetch.exchange import Answer
-from crawler.fetch.visit import Done, Get, HostVisit, Run, Wait
+from crawler.fetch.visit import Done, Get, HostVisit, Locate, Run, Wait
 from crawler.fetch.visit import Robots as AskRobots
 from crawler.frontier.lease import Errand, Heard, HostLease, LeasedUrl, RobotsRecord
 from crawler.outcomes import Kind, retry
@@ -527,3 +529,69 @@ def test_where_none_is_looked_for_no_row_says():
     visit = visiting(host(leased(1, f"{ORIGIN}/sitemap.xml"), robots=(RULES,)), config=quiet)
     assert visit.next(1.0) == Done()
     assert [final.sitemaps for final in visit.take()] == [None]
+
+
+@pytest.mark.parametrize(
+    ("target", "asked", "gap"),
+    [
+        (f"{ORIGIN}/new", 7.0, 7.0),
+        (f"{ORIGIN}/new", 0.5, 1.0),
+        (f"{ORIGIN}/new", 900.0, 60.0),
+        ("http://b.example/new", 7.0, 1.0),
+    ],
+)
+def test_a_redirects_retry_after_is_a_delay_where_its_target_is(target, asked, gap):
+    visit = visiting(host(leased(1), leased(2), leased(3)))
+    visit.next(0.0)
+    moved = answer(Kind.REDIRECT, status=302, redirect_to=target, retry_after=asked)
+    visit.answered(leased(1), moved)
+    assert visit.next(0.5) == Wait(0.5 + gap)
+    assert visit.report().incident is None
+    visit.answered(leased(2), answer(at=100.0))
+    assert visit.next(100.5) == Wait(101.5)
+
+
+def test_a_retry_after_of_an_answer_that_is_well_is_not_heeded():
+    visit = visiting(host(leased(1), leased(2)))
+    visit.next(0.0)
+    visit.answered(leased(1), answer(retry_after=50.0))
+    assert visit.next(0.5) == Wait(1.5)
+
+
+def test_how_slow_the_host_was_in_the_lease_before_counts_until_it_answers():
+    config = Config(politeness=Politeness(response_time_factor=2.0))
+    lease = replace(host(leased(1), leased(2), leased(3)), response_seconds=5.0)
+    visit = visiting(lease, config=config)
+    visit.next(0.0)
+    visit.answered(leased(1), failure(Kind.PROTOCOL_ERROR))
+    assert visit.next(0.5) == Wait(10.5)
+    visit.answered(leased(2), answer(at=10.5, took=1.0))
+    assert visit.next(11.5) == Wait(13.5)
+
+
+def test_a_host_of_unknown_address_is_located_and_asked_nothing():
+    visit = visiting(replace(host(leased(1)), address=""))
+    assert visit.next(0.0) == Locate("a.example")
+    visit.located(Answer(Kind.FETCHED, 0.0, 0.1, ip="192.0.2.1"))
+    assert visit.next(0.1) == Done()
+    report = visit.report()
+    assert (report.address, report.unused, report.ended_at) == ("192.0.2.1", (1,), None)
+
+
+@pytest.mark.parametrize(("found", "told"), [("192.0.2.1", None), ("192.0.2.7", "192.0.2.7")])
+def test_a_located_host_is_asked_and_a_new_address_is_told(found, told):
+    visit = visiting(replace(host(leased(1)), address="192.0.2.1"))
+    visit.next(0.0)
+    visit.located(Answer(Kind.FETCHED, 0.0, 0.1, ip=found))
+    assert visit.next(0.1) == Get(leased(1))
+    assert visit.report().address == told
+
+
+def test_a_name_without_an_address_is_an_incident():
+    visit = visiting(replace(host(leased(1)), address=""))
+    visit.next(0.0)
+    visit.located(Answer(Kind.DNS_ERROR, 0.0, 0.1, error="no such name"))
+    assert visit.next(0.1) == Done()
+    report = visit.report()
+    assert (report.address, report.unused) == (None, (1,))
+    assert report.incident.kind is Kind.DNS_ERROR

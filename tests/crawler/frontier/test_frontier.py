@@ -23,6 +23,7 @@ from tests.crawler.frontier.builders import (
 
 NOW = 1_000_000.0
 NONE = settled()
+REFUSED = Incident(Kind.CONNECT_ERROR, None, None)
 
 
 @pytest.fixture
@@ -43,7 +44,8 @@ def opened(tmp_path):
 
 
 def lease(frontier, now=NOW, *, seconds=20.0, hosts=100, urls=1000):
-    return frontier.lease(now, deadline=now + seconds, max_hosts=hosts, max_urls=urls)
+    terms = {"deadline": now + seconds, "max_hosts": hosts, "max_urls": urls}
+    return frontier.lease(now, **terms) or frontier.lease(now, apart=True, **terms)
 
 
 def keys_of(lease):
@@ -237,7 +239,13 @@ def test_a_lost_lease_gives_everything_back_and_the_host_waits(opened):
 
 
 def test_an_incident_holds_the_host_back_and_the_last_one_gives_it_up(opened):
-    frontier = opened(politeness={"incidents_before_giving_up": 2, "backoff_base": 100.0})
+    frontier = opened(
+        politeness={
+            "incidents_before_parking": 2,
+            "parks_before_giving_up": 0,
+            "backoff_base": 100.0,
+        }
+    )
     frontier.discover(links(link(key=1), link(key=2)), NOW)
     now = NOW
     for number in range(2):
@@ -257,7 +265,7 @@ def test_an_incident_holds_the_host_back_and_the_last_one_gives_it_up(opened):
     assert frontier.hopeless(0) == []
     [(host, kind, reason)] = frontier.hopeless(1)
     assert (host.host, kind, len(host.urls)) == ("a.example", Kind.GAVE_UP, 1)
-    assert reason == "the host was given up after 2 incidents"
+    assert reason == "given up: 2 incidents within 100 s, the last: connect_error"
     frontier = opened(now)
     [(host, _, _)] = frontier.hopeless(9)
     assert {url.key for url in host.urls} == {1, 2}
@@ -276,7 +284,7 @@ def test_an_incident_holds_the_host_back_and_the_last_one_gives_it_up(opened):
 
 
 def test_a_robots_txt_that_cannot_be_had_gives_the_host_up_in_its_own_way(opened):
-    frontier = opened(politeness={"incidents_before_giving_up": 1})
+    frontier = opened(politeness={"incidents_before_parking": 1, "parks_before_giving_up": 0})
     frontier.discover(links(link(key=1)), NOW)
     lease(frontier)
     origin = "https://a.example"
@@ -285,7 +293,7 @@ def test_a_robots_txt_that_cannot_be_had_gives_the_host_up_in_its_own_way(opened
     )
     [(_, kind, reason)] = frontier.hopeless(5)
     assert kind is Kind.ROBOTS_UNREACHABLE
-    assert reason == "robots.txt could not be had in 1 attempts"
+    assert reason.startswith("given up: 1 failures of robots.txt within 0 s")
 
 
 def test_robots_records_are_leased_until_they_expire_and_their_delay_counts(opened):
@@ -521,3 +529,117 @@ def test_rows_of_sitemaps_count_where_their_links_are_forgotten(opened):
 def done(key):
     return {"slot": 7, "host": "a.example", "site": "a.example", "key": key, "kind": "fetched",
             "http_status": 200, "visit": 0, "fetched_at": NOW}  # fmt: skip
+
+
+def failed(host, now, key, incident=REFUSED):
+    """The report of a host whose first URL met an incident, and is not its fault."""
+    return report(host, now + 1, ended_at=now, successes=0, incident=incident, unused=(key,))
+
+
+def test_a_parked_host_is_left_alone_tried_again_and_given_up_across_restarts(opened):
+    rules = {"incidents_before_parking": 1, "park_seconds": 1000.0, "parks_before_giving_up": 2}
+    frontier, now = opened(politeness=rules), NOW
+    frontier.discover(links(link(key=1)), now)
+    for parks in (1, 2):
+        [url] = lease(frontier, now).hosts[0].urls
+        frontier.report([failed("a.example", now, url.key)], now)
+        assert frontier.stats(now).hosts_parked == 1
+        assert frontier.stalled
+        frontier = opened(now, politeness=rules)
+        assert frontier.stats(now).hosts_parked == 1, parks
+        before, now = now, frontier.next_ready(now)
+        assert 750 <= now - before <= 1000
+        assert frontier.hopeless(9) == []
+    frontier.report([failed("a.example", now, *keys_of(lease(frontier, now)))], now)
+    assert frontier.stats(now).hosts_parked == 0
+    [(_, kind, reason)] = frontier.hopeless(9)
+    assert kind is Kind.GAVE_UP
+    assert reason == f"given up: 3 incidents within {now + 1 - NOW:.0f} s, the last: connect_error"
+
+
+def test_a_success_unparks_and_forgives(opened):
+    frontier = opened(politeness={"incidents_before_parking": 1, "park_seconds": 100.0})
+    frontier.discover(links(link(key=1), link(key=2)), NOW)
+    frontier.report([failed("a.example", NOW, *keys_of(lease(frontier, urls=1)))], NOW)
+    given = lease(frontier, NOW + 100, urls=1)
+    frontier.report([report("a.example", NOW + 101)], NOW + 101)
+    assert (frontier.stats(NOW + 101).hosts_parked, frontier.ready(NOW + 101, apart=False)) == (
+        0,
+        1,
+    )
+    frontier.settle(rows_of(given), NOW + 101, counters={}, mark=1)
+    assert not frontier.stalled
+
+
+def test_hosts_that_are_slow_or_failing_are_never_leased_with_others(opened):
+    frontier = opened()
+    frontier.discover(links(*(link(f"{name}.example", ord(name)) for name in "abc")), NOW)
+    frontier.discover(links(*(link(f"{name}.example", 10 + ord(name)) for name in "abc")), NOW)
+    keys = {host.host: [url.key for url in host.urls] for host in lease(frontier).hosts}
+    back = {name: {"unused": tuple(unused)} for name, unused in keys.items()}
+    back["a.example"] |= {"successes": 0, "incident": REFUSED, "ended_at": NOW}
+    back["b.example"] |= {"response_seconds": 30.0}
+    back["c.example"] |= {"response_seconds": 3.0}
+    frontier.report([report(name, NOW + 1, **fields) for name, fields in back.items()], NOW)
+    then, terms = NOW + 20, {"deadline": NOW + 30, "max_hosts": 9, "max_urls": 9}
+    assert (frontier.ready(then, apart=False), frontier.ready(then, apart=True)) == (1, 2)
+    assert [host.host for host in frontier.lease(then, **terms).hosts] == ["c.example"]
+    assert frontier.lease(then, **terms) is None
+    assert frontier.next_ready(then, common=True, apart=False) is None
+    assert frontier.next_ready(then) == then
+    apart = frontier.lease(then, apart=True, **terms)
+    assert {host.host for host in apart.hosts} == {"a.example", "b.example"}
+
+
+@pytest.mark.parametrize(("asked", "kept"), [(50.0, True), (70.0, False)])
+def test_at_the_last_call_a_host_is_tried_again_or_ended_but_never_asked_early(opened, asked, kept):
+    frontier = opened()
+    frontier.discover(links(link(key=1), link(key=2)), NOW)
+    told = Incident(Kind.HTTP_ERROR, 429, asked)
+    frontier.report([failed("a.example", NOW, *keys_of(lease(frontier, urls=1)), told)], NOW)
+    assert frontier.stalled
+    frontier.last_call(NOW + 60, NOW)
+    frontier.last_call(NOW + 60, NOW)
+    assert frontier.stats(NOW).hosts_given_up == (not kept)
+    if kept:
+        assert frontier.stalled
+        assert frontier.hopeless(9) == []
+        assert frontier.next_ready(NOW) == NOW + asked
+        keys = keys_of(lease(frontier, NOW + asked, urls=1))
+        frontier.report([failed("a.example", NOW + asked, *keys, told)], NOW + asked)
+    [(host, kind, reason)] = frontier.hopeless(9)
+    assert (len(host.urls), kind) == (2, Kind.GAVE_UP)
+    assert reason.startswith("the crawl ended before the host could be asked again")
+    assert reason.endswith(f"http_error 429, to be asked after {asked:.0f} s")
+
+
+def test_at_the_last_call_retries_are_due_by_then_until_it_is_called_off(opened):
+    frontier = opened()
+    frontier.discover(links(link(key=1)), NOW)
+    lease(frontier)
+    retry = RetryLater(1, Kind.HTTP_ERROR, 502, 30.0)
+    frontier.report([report("a.example", NOW + 1, retries=(retry,))], NOW)
+    assert frontier.stalled
+    frontier.last_call(NOW + 10, NOW)
+    assert frontier.next_ready(NOW) == NOW + 10
+    frontier.last_call(None, NOW)
+    assert frontier.next_ready(NOW) == NOW + 30
+    frontier.last_call(NOW + 10, NOW)
+    assert lease(frontier, NOW + 9) is None
+    [url] = lease(frontier, NOW + 10).hosts[0].urls
+    assert url.attempt == 1
+    assert not frontier.stalled
+
+
+def test_a_frontier_with_work_or_with_none_is_not_stalled(opened):
+    frontier = opened()
+    assert not frontier.stalled
+    frontier.discover(links(link(key=1), link("b.example", 2)), NOW)
+    assert not frontier.stalled
+    given = lease(frontier)
+    frontier.report([report("a.example", NOW + 1)], NOW)
+    frontier.report([failed("b.example", NOW, 2)], NOW)
+    assert not frontier.stalled, "a URL is leased still"
+    [host] = [host for host in given.hosts if host.host == "a.example"]
+    frontier.settle(settled(row(host, host.urls[0])), NOW, counters={}, mark=1)
+    assert frontier.stalled

@@ -23,7 +23,8 @@ OWN_DELAY = {"a.example": 2.0, "b.example": 0.5, "c.example": 2.0}
 EPSILON = 1e-6
 CONFIG = config(
     politeness={
-        "delay": 2.0, "hosts": {"b.example": {"delay": 0.5}}, "incidents_before_giving_up": 3, "backoff_base": 4.0,
+        "delay": 2.0, "hosts": {"b.example": {"delay": 0.5}}, "incidents_before_parking": 2, "park_seconds": 8.0,
+        "parks_before_giving_up": 1, "backoff_base": 4.0,
         "backoff_cap": 20.0,
     },
     frontier={"bloom_capacity": 8},
@@ -86,12 +87,17 @@ class FrontierMachine(RuleBasedStateMachine):
         self.state |= dict.fromkeys(new, "queued")
         self.attempt |= dict.fromkeys(new, 0)
 
-    @rule(seconds=st.floats(1.0, 10.0), hosts=st.integers(1, 3), urls=st.integers(1, 6))
-    def lease(self, seconds, hosts, urls):
-        ready = self.frontier.next_ready(self.now) == self.now
+    @rule(
+        seconds=st.floats(1.0, 10.0),
+        hosts=st.integers(1, 3),
+        urls=st.integers(1, 6),
+        apart=st.booleans(),
+    )
+    def lease(self, seconds, hosts, urls, apart):
+        ready = self.frontier.next_ready(self.now, common=not apart, apart=apart) == self.now
         given_up = bool(self.frontier._places.given_up)
         lease = self.frontier.lease(
-            self.now, deadline=self.now + seconds, max_hosts=hosts, max_urls=urls
+            self.now, deadline=self.now + seconds, max_hosts=hosts, max_urls=urls, apart=apart
         )
         assert (lease is not None) == ready or given_up, (lease, ready)
         if lease is None:
@@ -131,7 +137,8 @@ class FrontierMachine(RuleBasedStateMachine):
     @rule(seconds=st.floats(1.0, 10.0))
     def work(self, seconds):
         """What mostly happens, so that it is tried often: all that is ready is leased, asked and reported."""
-        self.lease(seconds, 3, 6)
+        self.lease(seconds, 3, 6, apart=False)
+        self.lease(seconds, 3, 6, apart=True)
         for name in sorted(self.lent):
             host = self.lent.pop(name)
             self.finish(host, max(1, len(host.urls) - 1), "", rules=False)
@@ -246,6 +253,14 @@ class FrontierMachine(RuleBasedStateMachine):
             self.hand_out(host)
             self.fetched |= {url.key: row(host, url, kind) for url in host.urls}
 
+    @rule(seconds=st.one_of(st.none(), st.floats(0.0, 60.0)))
+    def last_call(self, seconds):
+        """Whoever failed and may not be asked by then is given up; all that is left can be asked by then."""
+        until = None if seconds is None else self.now + seconds
+        self.frontier.last_call(until, self.now)
+        if until is not None and self.frontier.stalled:
+            assert self.frontier.next_ready(self.now) <= until + 5.0
+
     @rule(seconds=st.floats(0.0, 30.0))
     def advance(self, seconds):
         self.now += seconds
@@ -294,4 +309,4 @@ class FrontierMachine(RuleBasedStateMachine):
 FrontierMachine.TestCase.settings = settings(
     max_examples=40, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
 )
-TestFrontierMachine = pytest.mark.slow(FrontierMachine.TestCase)
+TestFrontierMachine = pytest.mark.timeout(120)(pytest.mark.slow(FrontierMachine.TestCase))

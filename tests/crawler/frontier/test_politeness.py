@@ -20,8 +20,9 @@ from crawler.outcomes import Kind
 from tests.crawler.frontier.builders import report
 
 RULES = Politeness(
-    backoff_base=10, backoff_cap=100, retry_after_cap=500, incidents_before_giving_up=3
-)
+    backoff_base=10, backoff_cap=100, retry_after_cap=500, incidents_before_parking=3, park_seconds=1000,
+    parks_before_giving_up=1,
+)  # fmt: skip
 ORIGIN = "https://a.example"
 INCIDENT = Incident(Kind.HTTP_ERROR, 503, None)
 
@@ -83,6 +84,7 @@ def test_the_delays_clock_never_goes_back():
 def test_an_incident_moves_only_the_backoffs_clock_one_step():
     clock = step(Clock(), successes=0, incident=INCIDENT)
     assert (clock.free_at, clock.incidents, clock.robots_failures) == (101, 1, 0)
+    assert (clock.since, clock.trouble) == (100, "http_error 503")
     assert 107.5 <= clock.blocked_until <= 110
     assert clock.moment == clock.blocked_until
 
@@ -141,22 +143,105 @@ def test_crawl_delay_is_kept_until_robots_txt_says_otherwise():
     assert step(Clock(crawl_delay=4), crawl_delay=0.0).crawl_delay == 0
 
 
+def test_a_retry_after_that_was_obeyed_in_vain_is_trusted_less():
+    """A host that says "in a second" for ever is asked ever more rarely all the same."""
+    clock, waits = Clock(), []
+    for _ in range(2):
+        clock = step(clock, successes=0, incident=Incident(Kind.HTTP_ERROR, 503, 1.0))
+        waits.append(clock.blocked_until - 100)
+    assert waits[0] == 1
+    assert 7.5 <= waits[1] <= 10
+
+
+def test_a_retry_after_shorter_than_the_delay_does_not_shorten_it():
+    clock = step(Clock(), free_at=160, incident=Incident(Kind.HTTP_ERROR, 429, 1.0))
+    assert clock.moment == 160
+
+
 @pytest.mark.parametrize(
-    ("clock", "expected"),
+    "trouble", [{"incident": INCIDENT}, {"incident": INCIDENT, "robots_failure": ORIGIN}]
+)
+def test_incidents_in_a_row_park_the_host_and_parks_in_a_row_give_it_up(trouble):
+    clock, parks = Clock(), []
+    for _ in range(4):
+        assert verdict(clock, RULES) is None
+        clock = step(clock, successes=0, **trouble)
+        parks.append(clock.parks)
+        if clock.parks:
+            assert 850 <= clock.blocked_until <= 1100
+    assert parks == [0, 0, 1, 2]
+    kind = Kind.ROBOTS_UNREACHABLE if "robots_failure" in trouble else Kind.GAVE_UP
+    assert verdict(clock, RULES) is kind
+
+
+def test_a_longer_retry_after_holds_longer_than_a_park():
+    parked = Clock(incidents=2)
+    rules = RULES.model_copy(update={"park_seconds": 50.0})
+    asked = Incident(Kind.HTTP_ERROR, 503, 400.0)
+    assert step(parked, rules, successes=0, incident=asked).blocked_until == 500
+
+
+def test_a_success_forgives_a_parked_host_everything():
+    parked = Clock(incidents=4, parks=1, since=50.0)
+    well = step(parked)
+    assert (well.incidents, well.parks, well.since) == (0, 0, 0.0)
+    again = step(parked, incident=INCIDENT)
+    assert (again.incidents, again.parks) == (1, 0)
+
+
+def test_pages_do_not_unpark_a_host_whose_robots_txt_cannot_be_had():
+    clock = step(Clock(robots_failures=4, parks=1), robots_failure=ORIGIN, incident=INCIDENT)
+    assert (clock.robots_failures, clock.parks) == (5, 2)
+
+
+@given(st.lists(st.sampled_from(["well", "incident", "both"]), max_size=30))
+def test_whoever_answers_now_and_then_is_never_given_up(answers):
+    """A flapping host makes progress, however slowly."""
+    clock, rules = Clock(), RULES.model_copy(update={"incidents_before_parking": 2})
+    for answer in answers:
+        trouble = INCIDENT if answer in {"incident", "both"} else None
+        clock = step(clock, rules, successes=int(answer != "incident"), incident=trouble)
+        if answer != "incident":
+            assert clock.parks == 0
+        assert (clock.since > 0) == (clock.incidents > 0)
+
+
+@pytest.mark.parametrize(
+    ("clock", "until", "expected"),
     [
-        (Clock(incidents=2, robots_failures=2), None),
-        (Clock(incidents=3), Kind.GAVE_UP),
-        (Clock(robots_failures=3), Kind.ROBOTS_UNREACHABLE),
-        (Clock(incidents=3, robots_failures=3), Kind.ROBOTS_UNREACHABLE),
+        (Clock(incidents=9, parks=1), 1e9, None),
+        (Clock(incidents=9, parks=2), 1e9, Kind.GAVE_UP),
+        (Clock(robots_failures=9, parks=2), 1e9, Kind.ROBOTS_UNREACHABLE),
+        (Clock(incidents=1, blocked_until=100), 100, None),
+        (Clock(incidents=1, blocked_until=101), 100, Kind.GAVE_UP),
+        (Clock(robots_failures=1, blocked_until=101), 100, Kind.ROBOTS_UNREACHABLE),
+        (Clock(free_at=200), 100, None),
+        (Clock(free_at=200, incidents=1, blocked_until=150), 100, None),
     ],
 )
-def test_verdict(clock, expected):
-    assert verdict(clock, RULES) is expected
+def test_verdict(clock, until, expected):
+    assert verdict(clock, RULES, until) is expected
 
 
-def test_reasons_are_sentences_with_the_number():
-    assert reason(Kind.GAVE_UP, Clock(incidents=5)) == "the host was given up after 5 incidents"
-    assert (
-        reason(Kind.ROBOTS_UNREACHABLE, Clock(robots_failures=5))
-        == "robots.txt could not be had in 5 attempts"
+def test_reasons_say_how_many_how_long_and_what_the_last_one_was():
+    tired = Clock(free_at=1300, since=100, incidents=7, parks=2, trouble="timeout")
+    assert reason(tired, RULES) == "given up: 7 incidents within 1200 s, the last: timeout"
+    assert reason(tired._replace(robots_failures=4, incidents=0), RULES) == (
+        "given up: 4 failures of robots.txt within 1200 s, the last: timeout"
     )
+    asked = step(Clock(), successes=0, incident=Incident(Kind.HTTP_ERROR, 429, 400.0))
+    assert reason(asked, RULES) == (
+        "the crawl ended before the host could be asked again: 1 incidents within 1 s, "
+        "the last: http_error 429, to be asked after 400 s"
+    )
+
+
+@pytest.mark.parametrize(
+    ("clock", "apart"),
+    [
+        (Clock(), False), (Clock(response_seconds=5), False), (Clock(response_seconds=5.1), True),
+        (Clock(incidents=1), True), (Clock(robots_failures=1), True),
+    ],
+)  # fmt: skip
+def test_slow_hosts_and_failing_ones_are_kept_apart(clock, apart):
+    assert clock.apart is apart

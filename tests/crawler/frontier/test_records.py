@@ -62,8 +62,8 @@ def test_done_records_round_trip(record):
 
 @given(
     st.builds(HostRecord, st.text(), st.integers(), SMALL,
-              st.builds(Clock, MOMENT, MOMENT, SMALL, SMALL, MOMENT, MOMENT),
-              st.sampled_from([None, Kind.GAVE_UP, Kind.ROBOTS_UNREACHABLE]))
+              st.builds(Clock, MOMENT, MOMENT, SMALL, SMALL, SMALL, MOMENT, st.text(), MOMENT, MOMENT),
+              st.sampled_from([None, Kind.GAVE_UP, Kind.ROBOTS_UNREACHABLE]), st.text())
 )  # fmt: skip
 def test_host_records_round_trip(record):
     record = record._replace(admitted=record.admitted % 2**63)

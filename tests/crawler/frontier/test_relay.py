@@ -16,7 +16,14 @@ A, B = "https://a.example", "https://b.example"
 AT_B = f"{B}/robots.txt"
 ERRAND = Errand(A, AT_B, 1)
 RULES = parse(b"User-agent: *\nDisallow: /x\nCrawl-delay: 9\n", "testbot").pack()
-CONFIG = config(politeness={"delay": 2.0, "incidents_before_giving_up": 2, "backoff_base": 4.0})
+CONFIG = config(
+    politeness={
+        "delay": 2.0,
+        "incidents_before_parking": 2,
+        "parks_before_giving_up": 0,
+        "backoff_base": 4.0,
+    }
+)
 PATIENCE = patience(CONFIG)
 FAILED = Incident(Kind.HTTP_ERROR, 503, None)
 
@@ -30,7 +37,9 @@ def frontier(tmp_path):
 
 
 def lease(frontier, now, *, urls=100, hosts=100, seconds=20.0):
-    lent = frontier.lease(now, deadline=now + seconds, max_hosts=hosts, max_urls=urls)
+    """What is ready, also of the hosts that are leased apart."""
+    terms = {"deadline": now + seconds, "max_hosts": hosts, "max_urls": urls}
+    lent = frontier.lease(now, **terms) or frontier.lease(now, apart=True, **terms)
     frontier.check()
     return lent
 
