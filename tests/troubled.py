@@ -115,6 +115,7 @@ class Web:
             "scope": {"mode": "host", "follow_duplicates": True},
             "fetch": {"allow_private": True, "connect_timeout": 2.0, "first_byte_timeout": 2.0},
             "robots": {"timeout": 2.0},
+            "sitemaps": {"discover": False},
             "dns": {"nameservers": [f"127.0.0.1:{self.dns}"]},
             "dns.overrides": names,
         }

@@ -25,6 +25,8 @@ _FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yea
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _WEB = re.compile(r"https?:", re.IGNORECASE)
 _LINE = re.compile(r"[\r\n]+")
+# What a line that begins with the name of a host has if it is a sentence about it.
+_PROSE = re.compile(r"[\s<>]")
 
 # References to other languages repeat: every version of a page names all. Remembered, of one sitemap.
 _REMEMBERED = 50_000
@@ -248,7 +250,7 @@ def _read_lines(head: str, pieces: Iterator[str], found: _Found) -> SitemapKind:
 def _take_lines(lines: list[str], found: _Found) -> None:
     for line in lines:
         href = line.strip("\ufeff").strip()
-        if _WEB.match(href) or found.names_host(href):
+        if _WEB.match(href) or (found.names_host(href) and not _PROSE.search(href)):
             found.add(SitemapEntry(href))
         elif href:
             found.drop(str(unresolved(href)))

@@ -23,7 +23,7 @@ BACKOFF = {
 def crawl(sites, out, **options):
     tree = {
         "scope.mode": "host", "fetch.allow_private": True, "runtime.shards": SHARDS, "runtime.batch_seconds": 0.02,
-        "politeness.delay": DELAY,
+        "politeness.delay": DELAY, "sitemaps.discover": False,
     }  # fmt: skip
     tree |= {f"politeness.{name}": value for name, value in BACKOFF.items()} | options
     return local_crawl(load(None, tree), [site.url + "/" for site in sites], out)

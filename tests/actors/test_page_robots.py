@@ -46,7 +46,13 @@ def web(target):
 
 async def test_links_are_followed_as_pages_ask_and_no_row_is_hidden(tmp_path):
     config = load(
-        None, {"fetch.allow_private": True, "politeness.delay": 0.0, "runtime.batch_seconds": 0.02}
+        None,
+        {
+            "fetch.allow_private": True,
+            "politeness.delay": 0.0,
+            "runtime.batch_seconds": 0.02,
+            "sitemaps.discover": False,
+        },
     )
     async with serving(web) as server:
         for _ in range(2):  # the second time from the rows alone

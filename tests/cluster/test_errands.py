@@ -22,7 +22,9 @@ async def test_a_busy_host_is_asked_for_others_in_its_own_time(tmp_path):
             busy.special[f"/r{number}"] = reply(RULES)
         seeds = [site.url + "/" for site in (busy, *others)]
         config = tmp_path / "crawl.toml"
-        config.write_text(f'[politeness]\ndelay = {DELAY}\n[scope]\nmode = "host"\n')
+        config.write_text(
+            f'[politeness]\ndelay = {DELAY}\n[scope]\nmode = "host"\n[sitemaps]\ndiscover = false\n'
+        )
         arguments = (*seeds, "--config", str(config), "--shards", str(SHARDS), "--allow-private")
         command = Command(tmp_path, tmp_path / "out", arguments)
         completed = await asyncio.to_thread(command.run)

@@ -214,7 +214,7 @@ def test_rows_are_the_same_when_pages_are_read_apart():
         ]
     )
     with closing(Apart(config().page, time.monotonic)) as elsewhere:
-        rows = RowBuilder(Config(), Admission(Config(), SEEDS), "raycrawl", elsewhere=elsewhere)
+        rows = RowBuilder(PLAIN, Admission(PLAIN, SEEDS), "raycrawl", elsewhere=elsewhere)
         here, apart = rows.build(outcomes), rows.build(outcomes, apart=True)
         assert here == builder().build(outcomes) == apart
         assert apart.rows["kind"].to_pylist() == ["fetched"] * 4 + ["timeout"]

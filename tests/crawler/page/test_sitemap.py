@@ -111,7 +111,7 @@ def test_text_list():
 @pytest.mark.parametrize(
     "body",
     ["", " \n", "<!DOCTYPE html><html><body>http://a.example/\nhttp://a.example/", "{}", "\0\1\2",
-     "\n\ufeff<p>\nhttp://a.example/", "Page not found\nSorry."],
+     "\n\ufeff<p>\nhttp://a.example/", "Page not found\nSorry.", "example.com/sitemap.xml was not found"],
 )  # fmt: skip
 def test_what_is_no_sitemap(body):
     assert read(body) == (SitemapKind.NOT_A_SITEMAP, [], None, {})
