@@ -205,7 +205,7 @@ class Shard:
         """What the shard is doing."""
         if not self._ready.is_set():
             return ShardStats(self.spec.number)
-        frontier, leases = self._frontier, self._leases
+        frontier, leases, now = self._frontier, self._leases, self._clock()
         return ShardStats(
             number=self.spec.number,
             epoch=frontier.epoch,
@@ -213,11 +213,11 @@ class Shard:
             idle=frontier.idle and leases.empty,
             sent=self._outbox.messages,
             received=self._received,
-            stalled=frontier.stalled,
+            stalled=frontier.stalled(now),
             answers=leases.answers,
             leases=leases.open,
             batches=leases.batches,
             leases_lost=leases.lost,
             counters={**frontier.counters, **leases.counters},
-            frontier=frontier.stats(self._clock()),
+            frontier=frontier.stats(now),
         )

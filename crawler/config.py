@@ -131,9 +131,10 @@ class Politeness(Frozen):
     further one in a row up to `backoff_cap`, or for the Retry-After that it sent, up to `retry_after_cap`. After
     `incidents_before_parking` in a row it is parked for `park_seconds` and then tried once; after as many rests in vain
     as `parks_before_giving_up` it is given up (0: instead of the first). When nothing but failing hosts and retries is
-    left anywhere, the crawl waits for them for `last_wait` seconds at most. `retry_wait_factor` scales the waits of
-    single URLs; `response_time_factor` times the last answer's seconds is a delay, too. With `address_delay` the hosts
-    of an address are asked one at a time, with so many seconds in between, as far as they are in one shard.
+    left anywhere, the crawl waits for them for `last_wait` seconds at most; but for those that have given a page
+    before, until their outage has lasted for `outage_wait`. `retry_wait_factor` scales the waits of single URLs;
+    `response_time_factor` times the last answer's seconds is a delay, too. With `address_delay` the hosts of an
+    address are asked one at a time, with so many seconds in between, as far as they are in one shard.
     """
 
     delay: Seconds = 1.0
@@ -142,10 +143,11 @@ class Politeness(Frozen):
     backoff_base: Seconds = 10.0
     backoff_cap: Seconds = 3600.0
     retry_after_cap: Seconds = 3600.0
-    incidents_before_parking: Count = 5
+    incidents_before_parking: Count = 8
     park_seconds: Seconds = 1800.0
     parks_before_giving_up: Annotated[int, Field(ge=0)] = 2
     last_wait: Seconds = 60.0
+    outage_wait: Seconds = 600.0
     address_delay: Seconds | None = None
     retry_wait_factor: Annotated[float, Field(ge=0)] = 1.0
     hosts: dict[str, HostPoliteness] = Field(default_factory=dict)

@@ -125,6 +125,7 @@ class HostVisit:
         self._incident: Incident | None = None
         self._not_before: float | None = None
         self._successes = 0
+        self._served = False
         self._ended_at: float | None = None
         self._response_seconds: float | None = None
         self._pause = 0.0
@@ -217,6 +218,7 @@ class HostVisit:
             self._stop(incident(answer, self._config))
         elif answer.status is not None:
             self._successes += 1
+            self._served = True
         if leased.attempt + 1 < rule.attempts:
             later = RetryLater(leased.key, answer.kind, answer.status, rule.wait)
             self._retries.append(later)
@@ -247,6 +249,7 @@ class HostVisit:
             errand=self._errand,
             heard=tuple(self._heard),
             address=None if self._address == self._lease.address else self._address,
+            served=self._served,
         )
 
     def _go_on(self, errand: Errand) -> None:

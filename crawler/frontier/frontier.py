@@ -274,10 +274,9 @@ class Frontier:
         """How many hosts may be leased, apart or not."""
         return self._places.ready(now, apart=apart)
 
-    @property
-    def stalled(self) -> bool:
+    def stalled(self, now: float) -> bool:
         """Whether all that is left here are hosts that are failing, asked at this moment or not, and retries."""
-        return self._places.stalled
+        return self._places.stalled(now)
 
     def stats(self, now: float) -> FrontierStats:
         """The counts of this moment."""

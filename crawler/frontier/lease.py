@@ -125,7 +125,7 @@ class HostReport(NamedTuple):
     `not_before`: the moment before which the host is not to be asked again, if something else than the host stopped it.
     `unused`: keys that were not tried. `retries`: keys to try again later. `errand`: where the robots.txt must be had
     for which the host waits from now on. `heard`: what came of the lease's errands; those not named were not run.
-    `address`: where the host is, if the lease did not know it.
+    `address`: where the host is, if the lease did not know it. `served`: it gave something besides its robots.txt.
     """
 
     host: str
@@ -142,6 +142,7 @@ class HostReport(NamedTuple):
     errand: Errand | None = None
     heard: tuple[Heard, ...] = ()
     address: str | None = None
+    served: bool = False
 
 
 class Content(NamedTuple):

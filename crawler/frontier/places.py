@@ -18,8 +18,8 @@ class Places:
     """A host with unleased entries or errands is in one of `lent`, the schedules, `given_up`; one with nothing is gone.
 
     `apart`: the schedule of hosts that may hold up others (`Clock.apart`); all other ones are in `schedule`. `waiting`:
-    the hosts that are failing or have only retries left; the end of the crawl waits for them until `until` at most.
-    `parked`: those of them that are.
+    the hosts that are failing or have only retries left; the end of the crawl waits for them until `until` at most,
+    and does not begin while one of them is in `outages`, by the moment there. `parked`: those of them that are.
     """
 
     def __init__(self, hosts: Hosts, rules: Politeness, restarted: float) -> None:
@@ -29,6 +29,7 @@ class Places:
         self._restarted = restarted
         self.schedule, self.apart = Schedule(), Schedule()
         self.waiting: dict[str, Host] = {}
+        self.outages: dict[str, float] = {}
         self.parked: set[str] = set()
         self.until = EVER
         delay = rules.address_delay
@@ -99,7 +100,7 @@ class Places:
             else:
                 self.given_up.pop(name, None)
                 if not host.leased:
-                    self.waiting.pop(name, None)
+                    self._unnote(host)
                     self._hosts.forget(host)
                     return
         self._note(host)
@@ -129,16 +130,26 @@ class Places:
     def _note(self, host: Host) -> None:
         if _waits(host):
             self.waiting[host.name] = host
+            until = politeness.patience(host.clock, self._rules) if host.given_up is None else 0.0
+            if until:
+                self.outages[host.name] = until
+            elif self.outages:
+                self.outages.pop(host.name, None)
         elif self.waiting:
-            self.waiting.pop(host.name, None)
+            self._unnote(host)
+
+    def _unnote(self, host: Host) -> None:
+        self.waiting.pop(host.name, None)
+        self.outages.pop(host.name, None)
 
     def _schedule(self, apart: bool) -> Schedule:
         return self.apart if apart else self.schedule
 
-    @property
-    def stalled(self) -> bool:
+    def stalled(self, now: float) -> bool:
         """Whether there are hosts with something to do, and the end of the crawl need not wait long for any of them."""
-        return 0 < len(self.waiting) == len(self._hosts.known)
+        if not 0 < len(self.waiting) == len(self._hosts.known):
+            return False
+        return all(until <= now for until in self.outages.values())
 
     def call(self, until: float) -> list[Host]:
         """Waiting hosts are waited for until then; those whose place this may change, for whom `put` must follow."""
@@ -189,6 +200,7 @@ class Places:
             assert scheduled[1] == (places[1] and host.clock.apart), host
             assert _waits(host) == (host.name in self.waiting), host
         assert self.parked <= self.waiting.keys() <= self._hosts.known.keys()
+        assert self.outages.keys() <= self.waiting.keys()
 
 
 def _waits(host: Host) -> bool:

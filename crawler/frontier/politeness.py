@@ -22,7 +22,7 @@ class Clock(NamedTuple):
     `free_at`: the delay's clock. `blocked_until`: the back-off's clock. `incidents`, `robots_failures`: how many steps
     of back-off are not forgiven. `parks`: how often it was parked for them. `since`: when the first of them ended.
     `trouble`: the last of them in words. `crawl_delay`: what robots.txt asks for, uncapped. `response_seconds`: of the
-    last answer.
+    last answer. `served`: it has given something once, and not only its robots.txt.
     """
 
     free_at: float = 0.0
@@ -34,6 +34,7 @@ class Clock(NamedTuple):
     trouble: str = ""
     crawl_delay: float = 0.0
     response_seconds: float = 0.0
+    served: bool = False
 
     @property
     def moment(self) -> float:
@@ -121,7 +122,16 @@ def after(
         response_seconds=clock.response_seconds
         if report.response_seconds is None
         else report.response_seconds,
+        served=clock.served or report.served,
     )
+
+
+def patience(clock: Clock, rules: Politeness) -> float:
+    """Until when the end of the crawl waits for a host that is failing as for one that is well.
+
+    A site that has served pages may be restarting; nobody wants its crawl to end for that.
+    """
+    return clock.since + rules.outage_wait if clock.failing and clock.served else 0.0
 
 
 def verdict(clock: Clock, rules: Politeness, until: float = _EVER) -> Kind | None:

@@ -300,9 +300,9 @@ async def test_urls_of_hopeless_hosts_get_their_rows_without_a_fetch(stage):
 
     one = stage(script)
     one.add(("a.example", 1), ("a.example", 2))
-    for _ in range(7):
+    for _ in range(10):
         await one.step(seconds=4000.0)
-    assert len(one.work.leases) == 7  # five, and one after each of two parks
+    assert len(one.work.leases) == 10  # eight, and one after each of two parks
     await one.step(seconds=4000.0)
     assert [kind for kind, _ in one.work.given_up] == ["gave_up"] * 2
     assert one.frontier.idle

@@ -544,7 +544,7 @@ def test_a_parked_host_is_left_alone_tried_again_and_given_up_across_restarts(op
         [url] = lease(frontier, now).hosts[0].urls
         frontier.report([failed("a.example", now, url.key)], now)
         assert frontier.stats(now).hosts_parked == 1
-        assert frontier.stalled
+        assert frontier.stalled(NOW)
         frontier = opened(now, politeness=rules)
         assert frontier.stats(now).hosts_parked == 1, parks
         before, now = now, frontier.next_ready(now)
@@ -568,7 +568,7 @@ def test_a_success_unparks_and_forgives(opened):
         1,
     )
     frontier.settle(rows_of(given), NOW + 101, counters={}, mark=1)
-    assert not frontier.stalled
+    assert not frontier.stalled(NOW)
 
 
 def test_hosts_that_are_slow_or_failing_are_never_leased_with_others(opened):
@@ -597,12 +597,12 @@ def test_at_the_last_call_a_host_is_tried_again_or_ended_but_never_asked_early(o
     frontier.discover(links(link(key=1), link(key=2)), NOW)
     told = Incident(Kind.HTTP_ERROR, 429, asked)
     frontier.report([failed("a.example", NOW, *keys_of(lease(frontier, urls=1)), told)], NOW)
-    assert frontier.stalled
+    assert frontier.stalled(NOW)
     frontier.last_call(NOW + 60, NOW)
     frontier.last_call(NOW + 60, NOW)
     assert frontier.stats(NOW).hosts_given_up == (not kept)
     if kept:
-        assert frontier.stalled
+        assert frontier.stalled(NOW)
         assert frontier.hopeless(9) == []
         assert frontier.next_ready(NOW) == NOW + asked
         keys = keys_of(lease(frontier, NOW + asked, urls=1))
@@ -619,7 +619,7 @@ def test_at_the_last_call_retries_are_due_by_then_until_it_is_called_off(opened)
     lease(frontier)
     retry = RetryLater(1, Kind.HTTP_ERROR, 502, 30.0)
     frontier.report([report("a.example", NOW + 1, retries=(retry,))], NOW)
-    assert frontier.stalled
+    assert frontier.stalled(NOW)
     frontier.last_call(NOW + 10, NOW)
     assert frontier.next_ready(NOW) == NOW + 10
     frontier.last_call(None, NOW)
@@ -628,18 +628,34 @@ def test_at_the_last_call_retries_are_due_by_then_until_it_is_called_off(opened)
     assert lease(frontier, NOW + 9) is None
     [url] = lease(frontier, NOW + 10).hosts[0].urls
     assert url.attempt == 1
-    assert not frontier.stalled
+    assert not frontier.stalled(NOW)
 
 
 def test_a_frontier_with_work_or_with_none_is_not_stalled(opened):
     frontier = opened()
-    assert not frontier.stalled
+    assert not frontier.stalled(NOW)
     frontier.discover(links(link(key=1), link("b.example", 2)), NOW)
-    assert not frontier.stalled
+    assert not frontier.stalled(NOW)
     given = lease(frontier)
     frontier.report([report("a.example", NOW + 1)], NOW)
     frontier.report([failed("b.example", NOW, 2)], NOW)
-    assert not frontier.stalled, "a URL is leased still"
+    assert not frontier.stalled(NOW), "a URL is leased still"
     [host] = [host for host in given.hosts if host.host == "a.example"]
     frontier.settle(settled(row(host, host.urls[0])), NOW, counters={}, mark=1)
-    assert frontier.stalled
+    assert frontier.stalled(NOW)
+
+
+def test_the_end_waits_longer_for_a_host_that_has_served_pages(opened):
+    rules = {"outage_wait": 500.0}
+    frontier = opened(politeness=rules)
+    frontier.discover(links(link(key=1), link(key=2), link("b.example", 3)), NOW)
+    [a] = [host for host in lease(frontier).hosts if host.host == "a.example"]
+    frontier.settle(settled(row(a, a.urls[0])), NOW, counters={}, mark=1)
+    well = report("a.example", NOW + 1, served=True, unused=(a.urls[1].key,))
+    frontier.report([well, failed("b.example", NOW, 3)], NOW)
+    assert not frontier.stalled(NOW + 9999)
+    frontier.report([failed("a.example", NOW + 5, *keys_of(lease(frontier, NOW + 5)))], NOW + 5)
+    for _ in range(2):
+        assert not frontier.stalled(NOW + 504)
+        assert frontier.stalled(NOW + 505)
+        frontier = opened(NOW + 5, politeness=rules)

@@ -258,7 +258,7 @@ class FrontierMachine(RuleBasedStateMachine):
         """Whoever failed and may not be asked by then is given up; all that is left can be asked by then."""
         until = None if seconds is None else self.now + seconds
         self.frontier.last_call(until, self.now)
-        if until is not None and self.frontier.stalled:
+        if until is not None and self.frontier.stalled(self.now):
             assert self.frontier.next_ready(self.now) <= until + 5.0
 
     @rule(seconds=st.floats(0.0, 30.0))
