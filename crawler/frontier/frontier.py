@@ -6,7 +6,6 @@ ends with each host in its place: lent, or scheduled, or among those given up, o
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,20 +16,19 @@ from crawler.frontier.audit import audit
 from crawler.frontier.contents import Contents
 from crawler.frontier.discovery import Discovery
 from crawler.frontier.host import Host, Hosts
-from crawler.frontier.lease import HostLease, HostReport, Lease, LeasedUrl
+from crawler.frontier.judging import GIVEN_UP, Judging
+from crawler.frontier.lease import HostLease, HostReport, Lease
+from crawler.frontier.lending import Lending
 from crawler.frontier.meta import Meta
-from crawler.frontier.origins import Origins, origin_of
+from crawler.frontier.origins import Origins
 from crawler.frontier.places import EVER, Places
 from crawler.frontier.queues import Queues
-from crawler.frontier.records import Entry
 from crawler.frontier.relay import Relay
 from crawler.frontier.seen import Seen
 from crawler.frontier.settling import Settling
 from crawler.frontier.stats import FrontierStats
 from crawler.frontier.store import Batch, Store
 from crawler.outcomes import Kind
-
-_GIVEN_UP = "hosts_given_up"
 
 
 class Frontier:
@@ -42,9 +40,7 @@ class Frontier:
 
     def __init__(self, path: Path, config: Config, *, rng: random.Random, now: float) -> None:
         """Opens or creates the state in `path`; raises `StateError` where it cannot be used."""
-        self._config = config
         self._rules = config.politeness
-        self._rng = rng
         limits = config.frontier
         self._store = Store(path, block_cache=limits.block_cache, write_buffer=limits.write_buffer)
         self._hosts = Hosts(self._store)
@@ -55,11 +51,14 @@ class Frontier:
             raise
         parts = self._store, self._seen, self._hosts, self._queues, config
         self._discovery, self._settling = Discovery(*parts), Settling(*parts)
-        self._contents, self._origins = Contents(self._store), Origins(self._store)
+        self._contents = Contents(self._store)
         self._number = 0
         # A host may have been asked just before the last incarnation ended, which could not write it down.
         self._places = Places(self._hosts, self._rules, -EVER if self.fresh else now)
-        self.relay = Relay(self._store, self._hosts, self._places, config, self._judge)
+        places, origins = self._places, Origins(self._store)
+        self._judging = Judging(self._hosts, places, origins, self._meta, self._rules, rng)
+        self.relay = Relay(self._store, self._hosts, places, self._judging, config)
+        self._lending = Lending(self._queues, places, self.relay, origins, config, rng)
         self.shard = 0
 
     def __repr__(self) -> str:
@@ -133,41 +132,11 @@ class Frontier:
         which are never leased together with others.
         """
         self.relay.expire(now)
-        hosts: list[HostLease] = []
-        room = max_urls
-        called = self.relay.called(now, apart=apart)
-        drawn = self._places.draw(now, self._rng, apart=apart)
-        while len(hosts) < max_hosts:
-            ready = next(called, None) or (next(drawn, None) if room > 0 else None)
-            if ready is None:
-                break
-            lent = self._lend(*ready, room, deadline, now)
-            if lent is not None:
-                hosts.append(lent)
-                room -= len(lent.urls)
+        hosts = self._lending.lend(now, deadline, max_hosts, max_urls, apart=apart)
         if not hosts:
             return None
         self._number += 1
-        return Lease(self._number, self.shard, self.epoch, deadline, tuple(hosts))
-
-    def _lend(
-        self, host: Host, moment: float, room: int, deadline: float, now: float
-    ) -> HostLease | None:
-        """Lends a drawn host, or puts it back where it belongs."""
-        gap = politeness.delay(host.name, host.clock, self._rules)
-        most = politeness.allowance(deadline - now, gap, self._config.runtime.urls_per_host)
-        if self._rules.address_delay is not None and not host.address:
-            most = 1  # nothing is asked: the lease is for its address
-        due = EVER if now >= self._places.until else now
-        errands = self.relay.errands.of(host.name, most) if host.called else ()
-        entries = [] if host.rests_until > now else self._queues.take(host, min(room, most), due)
-        if not (entries or errands):
-            self._places.put(host)
-            return None
-        self._places.lend(host)
-        lent = self._host_lease(host, moment, entries, now)
-        # Of an origin that is asked only for others the rules, and with them its crawl-delay, are not in the lease.
-        return replace(lent, errands=errands, delay=gap) if errands else lent
+        return Lease(self._number, self.shard, self.epoch, deadline, hosts)
 
     def report(self, reports: Iterable[HostReport], now: float) -> None:
         """Takes hosts back. The owner drops reports of leases that it has declared lost (`release`)."""
@@ -190,7 +159,7 @@ class Frontier:
         places = self._places
         waiting = places.call(EVER if until is None else until)
         batch = self._store.batch()
-        self._conclude(batch, waiting)
+        self._judging.conclude(waiting, batch)
         self._store.write(batch)
         for host in waiting:
             self.relay.reconsider(host, now)
@@ -246,16 +215,7 @@ class Frontier:
 
     def hopeless(self, limit: int) -> list[tuple[HostLease, Kind, str]]:
         """Leases out up to `limit` URLs of given-up hosts, not to be fetched: the kind and text of their rows."""
-        ended: list[tuple[HostLease, Kind, str]] = []
-        for host, kind in self._places.hopeless(limit):
-            entries = self._queues.take(host, limit, EVER)
-            limit -= len(entries)
-            lease = self._host_lease(host, host.clock.moment, entries, EVER)
-            ended.append((lease, kind, politeness.reason(host.clock, self._rules)))
-            self._places.put(host)
-            if limit == 0:
-                break
-        return ended
+        return self._lending.hopeless(limit)
 
     def first_with(
         self, digests: Sequence[bytes], keys: Sequence[int], urls: Sequence[str]
@@ -290,7 +250,7 @@ class Frontier:
             hosts_waiting=places.schedule.waiting + places.apart.waiting,
             hosts_parked=len(places.parked),
             hosts_leased=len(places.lent),
-            hosts_given_up=self._meta.counters.get(_GIVEN_UP, 0),
+            hosts_given_up=self._meta.counters.get(GIVEN_UP, 0),
             urls_known=self._seen.size,
             bloom_bits=self._seen.bits,
             bloom_fill=self._seen.fill,
@@ -324,52 +284,12 @@ class Frontier:
             self._queues.postpone(
                 batch, retry.key, now + retry.wait * self._rules.retry_wait_factor
             )
-        self._judge(host, report, batch)
+        self._judging.judge(host, report, batch)
         self.relay.reported(host, report, now)
         self._end_loan(host, batch, report.ended_at, report.address, now)
-
-    def _judge(self, host: Host, report: HostReport, batch: Batch) -> None:
-        """What a report says of its host; the caller saves the host."""
-        crawl_delay = self._origins.save(batch, host, report.robots)
-        host.clock = politeness.after(host.clock, report, crawl_delay, self._rules, self._rng)
-        self._conclude(batch, (host,))
-
-    def _conclude(self, batch: Batch, hosts: Iterable[Host]) -> None:
-        """Gives up those that are beyond hope, or beyond the end of the crawl."""
-        given_up = 0
-        for host in hosts:
-            if host.given_up is None:
-                host.given_up = politeness.verdict(host.clock, self._rules, self._places.until)
-                if host.given_up is not None:
-                    self._hosts.save(batch, host)
-                    given_up += 1
-        self._meta.count(batch, {_GIVEN_UP: given_up} if given_up else {})
 
     def _end_loan(
         self, host: Host, batch: Batch, asked: float | None, address: str | None, now: float
     ) -> None:
         self._places.end_loan(host, asked, address, now)
         self._hosts.save(batch, host)
-
-    def _host_lease(self, host: Host, moment: float, entries: list[Entry], now: float) -> HostLease:
-        urls = tuple(_leased(entry) for entry in entries)
-        return HostLease(
-            host=host.name,
-            site=host.site,
-            slot=host.slot,
-            not_before=moment,
-            delay=politeness.configured_delay(host.name, self._rules),
-            robots=self._origins.load(
-                host, dict.fromkeys(origin_of(leased.url) for leased in urls), now
-            ),
-            urls=urls,
-            response_seconds=host.clock.response_seconds,
-            address=None if self._rules.address_delay is None else host.address,
-        )
-
-
-def _leased(entry: Entry) -> LeasedUrl:
-    return LeasedUrl(
-        entry.key, entry.url.decode(), entry.visit, entry.attempt, entry.depth, entry.hops, entry.priority,
-        entry.found_on.decode() or None, entry.found_via.decode(),
-    )  # fmt: skip

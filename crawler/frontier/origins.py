@@ -9,12 +9,6 @@ from crawler.frontier.store import Batch, Store
 from crawler.robots.rules import Rules
 
 
-def origin_of(url: str) -> str:
-    """Scheme, host and port of a wire URL, as they are written there: `https://example.com:8443`."""
-    end = url.find("/", url.index("//") + 2)
-    return url if end < 0 else url[:end]
-
-
 class Origins:
     """The last record of each origin; a record that has expired is never given out."""
 

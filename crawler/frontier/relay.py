@@ -1,34 +1,32 @@
 """Errands and the hosts they concern: who runs some, who rests until one is run, and what its end means for a host.
 
-It connects `errands` (what is remembered) with the hosts and their places; what a report does to a host is told to it.
+It connects `errands` (what is remembered) with the hosts, their places and what is judged of them.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from crawler.config import Config
 from crawler.frontier.budget import Ledger
 from crawler.frontier.errands import Errands, Mail, Told, destination, slot_for
 from crawler.frontier.host import Host, Hosts
+from crawler.frontier.judging import Judging
 from crawler.frontier.lease import Errand, HostReport, Incident, RobotsRecord
-from crawler.frontier.places import Places
+from crawler.frontier.places import EVER, Places
 from crawler.frontier.store import Batch, Store
 from crawler.url.keys import site_of
-
-# What a report does to its host's clock and records, those of the store in a batch.
-Judge = Callable[[Host, HostReport, Batch], None]
 
 
 class Relay:
     """Invariant: `host.called` says whether `errands` has some for the host; who rests waits for one."""
 
     def __init__(
-        self, store: Store, hosts: Hosts, places: Places, config: Config, judge: Judge
+        self, store: Store, hosts: Hosts, places: Places, judging: Judging, config: Config
     ) -> None:
         self._store = store
         self._config = config
         self._hosts = hosts
         self._places = places
-        self._judge = judge
+        self._judging = judging
         self.errands = Errands(config)
 
     def called(self, now: float, *, apart: bool) -> Iterator[tuple[Host, float]]:
@@ -78,7 +76,7 @@ class Relay:
 
     def reconsider(self, host: Host, now: float) -> None:
         """Who waits in vain for a host that is given up, or must be left alone for long, is told so."""
-        moment = float("inf") if host.given_up is not None else host.clock.moment
+        moment = EVER if host.given_up is not None else host.clock.moment
         self.errands.refuse(host.name, moment, now)
         host.called = self.errands.has(host.name)
 
@@ -91,7 +89,7 @@ class Relay:
         if isinstance(came, Errand):
             host.rests_until = self.errands.send(host.name, came, now)
         else:
-            self._judge(host, _report(host.name, told, came), batch)
+            self._judging.judge(host, _report(host.name, told, came), batch)
             self.reconsider(host, now)
         return host
 

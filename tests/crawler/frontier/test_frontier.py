@@ -296,6 +296,15 @@ def test_a_robots_txt_that_cannot_be_had_gives_the_host_up_in_its_own_way(opened
     assert reason.startswith("given up: 1 failures of robots.txt within 0 s")
 
 
+def test_a_url_with_credentials_has_the_robots_record_of_its_origin(opened):
+    frontier = opened(politeness={"delay": 0})
+    frontier.discover(links({**link(), "url": "https://user:secret@a.example/1"}), NOW)
+    lease(frontier)
+    record = RobotsRecord("https://a.example", parse(b"", "raycrawl").pack(), NOW + 60)
+    frontier.report([report("a.example", NOW, robots=(record,), unused=(1,))], NOW)
+    assert lease(frontier).hosts[0].robots == (record,)
+
+
 def test_robots_records_are_leased_until_they_expire_and_their_delay_counts(opened):
     frontier = opened(politeness={"delay": 1.0})
     frontier.discover(links(*(link(key=key) for key in range(40))), NOW)

@@ -1,27 +1,12 @@
-import pytest
-
 from crawler.frontier.host import Host
 from crawler.frontier.lease import RobotsRecord
-from crawler.frontier.origins import Origins, origin_of
+from crawler.frontier.origins import Origins
 from crawler.frontier.politeness import Clock
 from crawler.frontier.records import HostRecord
 from crawler.frontier.store import Store
 from crawler.robots.rules import parse
 
 HTTPS, PORT = "https://a.example", "https://a.example:8443"
-
-
-@pytest.mark.parametrize(
-    ("url", "origin"),
-    [
-        ("https://a.example/x/y?z=//w", HTTPS),
-        ("https://a.example:8443/", PORT),
-        ("http://[::1]:80/a", "http://[::1]:80"),
-        ("https://a.example", HTTPS),
-    ],
-)
-def test_origin_of(url, origin):
-    assert origin_of(url) == origin
 
 
 def test_records_are_kept_by_origin_and_given_out_until_they_expire(tmp_path):

@@ -45,7 +45,7 @@ def lease(frontier, now, *, urls=100, hosts=100, seconds=20.0):
 
 
 def sends(frontier, errand=ERRAND, now=NOW, host="a.example"):
-    """A host with two URLs is leased, and comes back with an errand."""
+    """A host with two URLs is leased, and comes back with an errand; what was leased of it."""
     first = ord(host[0]) * 10
     frontier.discover(links(link(host, first), link(host, first + 1)), now)
     (lent,) = lease(frontier, now).hosts
@@ -53,6 +53,7 @@ def sends(frontier, errand=ERRAND, now=NOW, host="a.example"):
     frontier.report([report(host, now + 2.0, unused=unused, errand=errand, successes=0)], now)
     frontier.check()
     assert frontier.relay.errands.outgoing() == [errand]
+    return lent
 
 
 def test_a_host_rests_until_it_is_told_its_rules(frontier):
@@ -210,9 +211,7 @@ def test_two_that_redirect_to_each_other_come_to_an_end(tmp_path, frontier):
 
 
 def test_who_was_settled_meanwhile_is_told_nothing(frontier):
-    sends(frontier)
-    host = frontier._hosts.known["a.example"]
-    lent = frontier._host_lease(host, NOW, frontier._queues.take(host, 9, NOW), NOW)
+    lent = sends(frontier)
     frontier.settle(rows_of(type("", (), {"hosts": [lent]})), NOW, counters={}, mark=1)
     assert frontier.idle
     frontier.relay.post([Told(ERRAND, Heard(AT_B, NOW, RULES))], NOW)
