@@ -1,7 +1,7 @@
 """HTTP over aiohttp: one request in, one `Answer` out, whatever happens on the wire.
 
 It must not know politeness, robots or leases: it sends what it is given when it is given it,
-exactly once, and follows nothing.
+exactly once, and follows nothing. What becomes of the reply is `Incoming`'s business.
 """
 
 import asyncio
@@ -11,18 +11,15 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 import aiohttp
-from aiohttp.connector import Connection
 from yarl import URL
 
 from crawler.config import Config
-from crawler.fetch import exchange
 from crawler.fetch.addresses import allowed
-from crawler.fetch.body import Body
-from crawler.fetch.connection import Watched
 from crawler.fetch.connector import Connector
-from crawler.fetch.exchange import Answer, Head, Limits
-from crawler.fetch.failures import FAILURES, Failure, NoAnswerError, TimedOutError, failure, reason
+from crawler.fetch.exchange import Answer, Limits
+from crawler.fetch.failures import FAILURES, Failure, TimedOutError, failure
 from crawler.fetch.hosts import Hosts, Settings
+from crawler.fetch.incoming import Incoming, Reply
 from crawler.fetch.inflight import Inflight
 from crawler.fetch.names import ResolutionError
 from crawler.fetch.resolver import Resolver
@@ -41,45 +38,11 @@ READ_BUFFER = 64 * 1024
 MAX_HEADERS = 1000
 
 
-class Reply(aiohttp.ClientResponse):
-    """aiohttp's response, and whom it came from: a short answer frees its connection at once."""
-
-    ip: str | None = None
-
-    async def start(self, connection: Connection) -> "Reply":
-        """Read the head."""
-        peer = connection.transport and connection.transport.get_extra_info("peername")
-        self.ip = peer[0] if peer else None
-        protocol = connection.protocol
-        stale = isinstance(protocol, Watched) and protocol.exchanges > 1
-        try:
-            await super().start(connection)
-        except aiohttp.ClientOSError as error:
-            raise NoAnswerError(reason(error), stale=stale) from error
-        except aiohttp.ServerDisconnectedError as error:
-            raise NoAnswerError("the server hung up before it answered", stale=stale) from error
-        return self
-
-
 class NoCookies(aiohttp.DummyCookieJar):
     """Keeps no cookies and does not parse them either."""
 
     def update_cookies_from_headers(self, headers: Iterable[str], response_url: URL) -> None:
         """Drop them."""
-
-
-class _Incoming:
-    """What has come of one exchange so far; an exchange that breaks off keeps it.
-
-    `waited`: seconds in which the budget, not the server, was waited for.
-    """
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.reply: Reply | None = None
-        self.head: Head | None = None
-        self.body: Body | None = None
-        self.waited = 0.0
 
 
 class Client:
@@ -156,28 +119,28 @@ class Client:
         started = self._clock()
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        incoming = _Incoming(self._hosts.of(host_of(url)))
-        failed = None
+        settings = self._hosts.of(host_of(url))
         deadline = asyncio.timeout(limits.total)
+        incoming = Incoming(limits, self.inflight, deadline)
+        failed = None
         try:
             # The name first: waiting for a turn to ask for it is no slowness of the host's.
             target = _exact(url)
             await self._resolver.find(target.raw_host or "")
             started, begun = self._clock(), loop.time()
             async with deadline:
-                conditions = _conditions(etag, last_modified)
-                await self._exchange(target, limits, conditions, incoming, deadline)
+                reply = await self._request(target, settings, _conditions(etag, last_modified))
+                await incoming.take(url, reply)
         except FAILURES as error:
             # Never kept: it leads to the frames, and they to the body, until the collector comes by.
             failed = failure(
                 TimedOutError("exchange", limits.total) if deadline.expired() else error
             )
         if failed is not None and failed.kind is Kind.BLOCKED_ADDRESS:
-            failed = await self._blocked(url, failed, incoming.settings)
-        return self._answer(incoming, failed)._replace(
-            fetched_at=started,
-            ended_at=self._clock(),
-            elapsed=loop.time() - begun - incoming.waited,
+            failed = await self._blocked(url, failed, settings)
+        ended = self._clock()
+        return incoming.answer(failed, verify=settings.verify, now=ended)._replace(
+            fetched_at=started, ended_at=ended, elapsed=loop.time() - begun - incoming.waited
         )
 
     async def _blocked(self, url: str, failed: Failure, settings: Settings) -> Failure:
@@ -190,32 +153,14 @@ class Client:
                     return Failure(Kind.CONNECT_ERROR, reason)
         return failed
 
-    async def _exchange(
-        self,
-        target: URL,
-        limits: Limits,
-        headers: dict[str, str],
-        incoming: _Incoming,
-        deadline: asyncio.Timeout,
-    ) -> None:
-        headers.update(incoming.settings.headers)
-        way = await self._way(target, incoming.settings, headers)
+    async def _request(self, target: URL, settings: Settings, headers: dict[str, str]) -> Reply:
+        """Send it; its head is read, its body not. `headers`: those of this request alone."""
+        headers.update(settings.headers)
+        way = await self._way(target, settings, headers)
         reply = await self._session.get(
             target, headers=headers or None, allow_redirects=False, **way
         )
-        incoming.reply = reply = cast("Reply", reply)
-        try:
-            found = reply.headers
-            head = incoming.head = exchange.head_verdict(str(target), reply.status, found, limits)
-            if head.read:
-                length = exchange.content_length(found.get("Content-Length"))
-                body = Body(found.get("Content-Encoding"), length, limits.max_body)
-                incoming.body = body
-                await self._read(reply.content, body, incoming, deadline)
-            elif exchange.drains(head.kind, found.get("Content-Length")):
-                await _drain(reply)
-        finally:
-            reply.close()
+        return cast("Reply", reply)
 
     async def _way(self, url: URL, settings: Settings, headers: dict[str, str]) -> dict[str, Any]:
         """How the request goes there, for aiohttp: certificates and an HTTP proxy."""
@@ -232,80 +177,6 @@ class Client:
                 headers.update(proxy.headers)
         return way
 
-    async def _read(
-        self,
-        content: aiohttp.StreamReader,
-        body: Body,
-        incoming: _Incoming,
-        deadline: asyncio.Timeout,
-    ) -> None:
-        try:
-            while body.wanted:
-                piece = await content.readany()
-                if not piece:
-                    body.end()
-                    break
-                for plain in body.feed(piece):
-                    if body.grows(plain):
-                        await self._draw(body, incoming, deadline)
-                    body.keep(plain)
-                    if body.truncated:
-                        break
-        except BaseException:
-            body.truncated = True
-            rest = _rest(content)
-            for plain in body.feed(rest) if body.wanted else ():
-                if body.grows(plain):
-                    break  # there is no time left to wait for room
-                body.keep(plain)
-            raise
-
-    async def _draw(self, body: Body, incoming: _Incoming, deadline: asyncio.Timeout) -> None:
-        """Take a share of the budget; while it is waited for, the time for the exchange stands still."""
-        body.share = self.inflight.draw(body.most)
-        if body.share is not None:
-            return
-        loop = asyncio.get_running_loop()
-        began, when = loop.time(), deadline.when()
-        deadline.reschedule(None)
-        body.share = await self.inflight.wait(body.most)
-        waited = loop.time() - began
-        incoming.waited += waited
-        deadline.reschedule(None if when is None else when + waited)
-
-    def _answer(self, incoming: _Incoming, failed: Failure | None) -> Answer:
-        reply, head, body = incoming.reply, incoming.head, incoming.body
-        if reply is None or head is None:
-            assert failed is not None
-            return Answer(fetched_at=0.0, ended_at=0.0, **failed._asdict())
-        kind, error = head.kind, head.error
-        if body is not None:
-            # Of a body that nobody wants nobody asks how it ended.
-            if failed is not None:
-                kind, error = failed.kind, failed.error
-            elif body.error is not None:
-                kind, error = kind if body.size else Kind.PROTOCOL_ERROR, body.error
-        headers = reply.headers
-        return Answer(
-            kind=kind,
-            fetched_at=0.0,
-            ended_at=0.0,
-            status=reply.status,
-            redirect_to=head.redirect_to,
-            ip=reply.ip,
-            tls_verified=incoming.settings.verify if reply.url.scheme == "https" else None,
-            content_type=headers.get("Content-Type"),
-            etag=headers.get("ETag"),
-            last_modified=headers.get("Last-Modified"),
-            wire_bytes=reply.content.total_bytes,
-            truncated=body is not None and body.truncated,
-            headers=list(headers.items()),
-            body=None if body is None or (error and not body.size) else body.taken(),
-            error=error,
-            retry_after=exchange.retry_after(headers.get("Retry-After"), self._clock()),
-            share=None if body is None else body.share,
-        )
-
 
 def _conditions(etag: str | None, last_modified: str | None) -> dict[str, str]:
     headers = {}
@@ -314,21 +185,6 @@ def _conditions(etag: str | None, last_modified: str | None) -> dict[str, str]:
     if last_modified is not None:
         headers["If-Modified-Since"] = last_modified
     return headers
-
-
-async def _drain(reply: Reply) -> None:
-    size = 0
-    with suppress(*FAILURES):  # the verdict stands, whatever becomes of a body that nobody wants
-        while size <= exchange.DRAIN and (piece := await reply.content.readany()):
-            size += len(piece)
-
-
-def _rest(content: aiohttp.StreamReader) -> bytes:
-    """What had come before the stream broke: it gives nothing more while it has an exception."""
-    content.set_exception(cast("BaseException", None))
-    with suppress(*FAILURES):
-        return content.read_nowait()
-    return b""
 
 
 def _exact(url: str) -> URL:
