@@ -20,9 +20,9 @@ from typing import NamedTuple
 from crawler.config import Config
 from crawler.fetch.exchange import Answer
 from crawler.fetch.hearing import hear, incident
-from crawler.frontier.errands import onward
+from crawler.fetch.pace import Pace
+from crawler.fetch.robots import HostRobots
 from crawler.frontier.lease import (
-    Errand,
     Heard,
     HostLease,
     HostReport,
@@ -32,8 +32,7 @@ from crawler.frontier.lease import (
     RobotsRecord,
 )
 from crawler.outcomes import Kind, retry
-from crawler.robots.rules import ALLOW_ALL, Rules
-from crawler.url.keys import host_of, origin_of
+from crawler.url.keys import origin_of
 from crawler.url.sitemaps import is_probe
 
 
@@ -107,28 +106,19 @@ class HostVisit:
         self._deadline = deadline
         self._config = config
         self._token = token
+        self._pace = Pace(lease, config.politeness)
+        self._robots = HostRobots(lease, config, token)
         self._rekey = rekey
         self._queue = deque(lease.urls)
         self._errands = deque(lease.errands)
-        self._rules = {
-            record.origin: (Rules.unpack(record.rules), record.expires_at)
-            for record in lease.robots
-        }
-        self._heading: Errand | None = None
         self._stopped = False
         self._finals: list[Final] = []
         self._retries: list[RetryLater] = []
-        self._fetched: list[RobotsRecord] = []
-        self._robots_failure: str | None = None
-        self._errand: Errand | None = None
         self._heard: list[Heard] = []
         self._incident: Incident | None = None
         self._not_before: float | None = None
         self._successes = 0
         self._served = False
-        self._ended_at: float | None = None
-        self._response_seconds: float | None = None
-        self._pause = 0.0
         self._address = lease.address
         self._located = lease.address is None
 
@@ -142,9 +132,9 @@ class HostVisit:
             leased = self._queue[0]
             if self._config.robots.obey:
                 origin = origin_of(leased.url)
-                rules = self._known(origin, now)
+                rules = self._robots.rules(origin, now)
                 if rules is None:
-                    return self._robots(origin, now)
+                    return self._when(now, Robots(origin, self._robots.place(origin)))
                 if not rules.allows(leased.url):
                     self._finish(self._queue.popleft(), Answer(Kind.ROBOTS_DENIED, now, now))
                     continue
@@ -166,27 +156,18 @@ class HostVisit:
         self._address = answer.ip
 
     def robots_answer(self, origin: str, answer: Answer) -> None:
-        """Take what came of a `Robots` action (RFC 9309 §2.3.1)."""
-        if self._unasked(answer):
+        """Take what came of a `Robots` action."""
+        if self._unasked(answer) or not self._exchanged(answer):
             return
-        self._exchanged(answer)
-        if answer.stale:
-            return  # the connection had died before: ask again, when the host may be asked again
-        heading, self._heading = self._heading, None
-        url, hops = (heading.url, heading.hops) if heading else (f"{origin}/robots.txt", 0)
-        heard = hear(url, answer, self._token, self._config)
-        came = onward(origin, hops, heard, self._config.robots)
-        if isinstance(came, RobotsRecord):
-            self._successes += 1
-            self._rules[origin] = (Rules.unpack(came.rules), came.expires_at)
-            self._fetched.append(came)
-        elif isinstance(came, Errand):
-            self._go_on(came)
-        elif answer.kind is Kind.BLOCKED_ADDRESS and not hops:
+        came = self._robots.take(origin, answer)
+        if came is None:
             self._block(origin, answer)
-        else:
-            self._robots_failure = origin
+        elif isinstance(came, Incident):
             self._stop(came)
+        elif isinstance(came, RobotsRecord):
+            self._successes += 1
+        else:
+            self._stopped = self._robots.errand is not None
 
     def run_answer(self, answer: Answer) -> None:
         """Take what came of a `Run` action: the first errand of the lease."""
@@ -195,9 +176,8 @@ class HostVisit:
                 url = self._errands.popleft()
                 self._heard.append(hear(url, answer, self._token, self._config))
             return
-        self._exchanged(answer)
-        if answer.stale:
-            return  # the connection had died before: ask again, when the host may be asked again
+        if not self._exchanged(answer):
+            return
         heard = hear(self._errands.popleft(), answer, self._token, self._config)
         self._heard.append(heard)
         if heard.failure is None:
@@ -207,11 +187,8 @@ class HostVisit:
 
     def answered(self, leased: LeasedUrl, answer: Answer) -> None:
         """Take what came of a `Get` action: the first URL of the queue."""
-        if self._unasked(answer):
+        if self._unasked(answer) or not self._exchanged(answer):
             return
-        self._exchanged(answer)
-        if answer.stale:
-            return  # the connection had died before: ask again, when the host may be asked again
         self._queue.popleft()
         rule = retry(answer.kind, answer.status)
         if rule.against_host:
@@ -236,29 +213,21 @@ class HostVisit:
         """The last word on the host; what is still queued is unused."""
         return HostReport(
             host=self._lease.host,
-            free_at=self._ready_at(),
-            ended_at=self._ended_at,
-            response_seconds=self._response_seconds,
+            free_at=self._pace.ready_at(self._robots.crawl_delay),
+            ended_at=self._pace.ended_at,
+            response_seconds=self._pace.response_seconds,
             successes=self._successes,
-            robots=tuple(self._fetched),
-            robots_failure=self._robots_failure,
+            robots=tuple(self._robots.fetched),
+            robots_failure=self._robots.failure,
             incident=self._incident,
             not_before=self._not_before,
             unused=tuple(leased.key for leased in self._queue),
             retries=tuple(self._retries),
-            errand=self._errand,
+            errand=self._robots.errand,
             heard=tuple(self._heard),
             address=None if self._address == self._lease.address else self._address,
             served=self._served,
         )
-
-    def _go_on(self, errand: Errand) -> None:
-        """Follow a redirect of a robots.txt: on this host with the delay between, or from its own shard."""
-        if host_of(errand.url) == self._lease.host:
-            self._heading = errand
-        else:
-            self._errand = errand
-            self._stopped = True
 
     def _block(self, origin: str, answer: Answer) -> None:
         """The origin has no address that may be connected to: its URLs need not be tried."""
@@ -283,55 +252,24 @@ class HostVisit:
             self._stopped = True
         return answer.nameless or answer.ours
 
-    def _robots(self, origin: str, now: float) -> Action:
-        heading = self._heading
-        return self._when(now, Robots(origin, heading.url if heading else f"{origin}/robots.txt"))
+    def _exchanged(self, answer: Answer) -> bool:
+        """A request was made; whether it came to anything.
 
-    def _known(self, origin: str, now: float) -> Rules | None:
-        rules, expires_at = self._rules.get(origin, (None, 0.0))
-        return rules if now < expires_at else None
+        If not, the connection had died before: the same is asked again, when the host may be asked again.
+        """
+        self._pace.exchanged(answer)
+        return not answer.stale
 
     def _when(self, now: float, action: Action) -> Action:
-        ready_at = self._ready_at()
+        ready_at = self._pace.ready_at(self._robots.crawl_delay)
         if max(now, ready_at) > self._deadline:
-            return self._end()
+            self._stopped = True
+            return Done()
         return action if now >= ready_at else Wait(ready_at)
-
-    def _ready_at(self) -> float:
-        if self._ended_at is None:
-            return self._lease.not_before
-        return max(self._lease.not_before, self._ended_at + self._gap())
-
-    def _gap(self) -> float:
-        politeness = self._config.politeness
-        asked = max((rules.crawl_delay or 0.0 for rules, _ in self._rules.values()), default=0.0)
-        last = self._response_seconds
-        slow = self._lease.response_seconds if last is None else last
-        return max(
-            self._lease.delay,
-            min(max(asked, self._pause), politeness.crawl_delay_cap),
-            politeness.response_time_factor * slow,
-        )
-
-    def _exchanged(self, answer: Answer) -> None:
-        self._ended_at = answer.ended_at
-        self._pause = self._pause_after(answer)
-        if answer.status is not None:
-            self._response_seconds = answer.elapsed
-
-    def _pause_after(self, answer: Answer) -> float:
-        """Seconds that a redirect asks for before its target is asked, if that is here (RFC 9110 §10.2.3)."""
-        if answer.redirect_to is None or answer.retry_after is None:
-            return 0.0
-        return answer.retry_after if host_of(answer.redirect_to) == self._lease.host else 0.0
 
     def _stop(self, incident: Incident) -> None:
         self._incident = incident
         self._stopped = True
-
-    def _end(self) -> Done:
-        self._stopped = True
-        return Done()
 
     def _again(self, leased: LeasedUrl, answer: Answer, target: str) -> None:
         """Another spelling of the same URL: the frontier would call it known, so it is asked here.
@@ -345,8 +283,6 @@ class HostVisit:
             self._queue.appendleft(leased._replace(url=target, hops=hops))
 
     def _finish(self, leased: LeasedUrl, answer: Answer) -> None:
-        named = None
-        if self._config.sitemaps.discover and is_probe(leased.url):
-            rules, _ = self._rules.get(origin_of(leased.url), (ALLOW_ALL, 0.0))
-            named = rules.sitemaps
+        wanted = self._config.sitemaps.discover and is_probe(leased.url)
+        named = self._robots.sitemaps(leased.url) if wanted else None
         self._finals.append(Final(leased, answer, named))
