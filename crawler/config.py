@@ -4,65 +4,21 @@ Units are in the names or the docs: seconds and bytes throughout. The defaults a
 met with.
 """
 
-import difflib
-import tomllib
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Self, get_args
+from typing import Annotated, Self
 
-import re2
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from crawler.credentials import Auth, CookieName, CookieValue, HeaderName, HeaderValue, Proxy
-from crawler.errors import ConfigError
-from crawler.spelling import Addresses, Name, NameServer, Network
+from crawler.spelling import Addresses, HostPattern, Name, NameServer, Network, Pattern
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Bytes = Annotated[int, Field(ge=0)]
+Number = Annotated[int, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
-
-
-# What is said of these must not repeat them.
-_SECRET = frozenset({"headers", "cookies", "auth", "proxy"})
-
-# RE2 would write its own line about a bad pattern; the user gets one from us.
-_QUIET = re2.Options()
-_QUIET.log_errors = False
-
-
-def _compiles(pattern: str) -> str:
-    try:
-        re2.compile(pattern, _QUIET)
-    except re2.error as error:
-        message = f"not a regular expression RE2 knows: {error.args[0].decode(errors='replace')}"
-        raise ValueError(message) from None
-    return pattern
-
-
-Pattern = Annotated[str, AfterValidator(_compiles)]
-
-
-def _hostname(name: str) -> str:
-    bare = name.removeprefix(".")
-    foreign = "/@ " if bare.startswith("[") else "/@ :"
-    if not bare or bare != bare.lower() or not set(bare).isdisjoint(foreign):
-        message = "expected a lower-case hostname, perhaps with a dot before it"
-        raise ValueError(message)
-    return name
-
-
-HostPattern = Annotated[str, AfterValidator(_hostname)]
 
 
 class Frozen(BaseModel):
@@ -89,12 +45,12 @@ class Scope(Frozen):
     mode: ScopeMode = ScopeMode.SITE
     include: tuple[Pattern, ...] = ()
     exclude: tuple[Pattern, ...] = ()
-    max_depth: Annotated[int, Field(ge=0)] | None = None
+    max_depth: Number | None = None
     max_url_length: Count = 2048
     max_path_segments: Count = 32
     max_repeated_segments: Count = 3
     max_parameters: Count = 20
-    max_redirects: Annotated[int, Field(ge=0)] = 10
+    max_redirects: Number = 10
     follow_nofollow: bool = False
     follow_duplicates: bool = False
 
@@ -145,7 +101,7 @@ class Politeness(Frozen):
     retry_after_cap: Seconds = 3600.0
     incidents_before_parking: Count = 8
     park_seconds: Seconds = 1800.0
-    parks_before_giving_up: Annotated[int, Field(ge=0)] = 2
+    parks_before_giving_up: Number = 2
     last_wait: Seconds = 60.0
     outage_wait: Seconds = 600.0
     address_delay: Seconds | None = None
@@ -242,7 +198,7 @@ class Dns(Frozen):
     against them, until it has lasted for `patience`.
     """
 
-    timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10.0
+    timeout: Positive = 10.0
     nameservers: tuple[NameServer, ...] = ()
     overrides: dict[Name, Addresses] = Field(default_factory=dict)
     concurrency: Count = 100
@@ -323,7 +279,7 @@ class Page(Frozen):
     apart_memory: Annotated[int, Field(ge=64 * 1024 * 1024)] = 1024 * 1024 * 1024
 
     @model_validator(mode="after")
-    def _hangs_are_longer(self) -> "Page":
+    def _hangs_are_longer(self) -> Self:
         if self.apart_seconds >= self.batch_seconds:
             message = "apart_seconds must be less than batch_seconds"
             raise ValueError(message)
@@ -347,8 +303,8 @@ class Runtime(Frozen):
 
     shards: Count = 1
     state: Path | None = None
-    cpus: Annotated[int, Field(ge=0)] = 0
-    fetch_tasks: Annotated[int, Field(ge=0)] = 0
+    cpus: Number = 0
+    fetch_tasks: Number = 0
     lease_seconds: Annotated[float, Field(gt=0)] = 10.0
     lease_hosts: Count = 200
     lease_urls: Count = 1000
@@ -376,65 +332,3 @@ class Config(Frozen):
     page: Page = Page()
     dataset: Dataset = Dataset()
     runtime: Runtime = Runtime()
-
-
-def load(path: Path | None, options: dict[str, Any]) -> Config:
-    """The tree of a TOML file, with dotted options laid over it (`{"politeness.delay": 2.0}`).
-
-    Raises `ConfigError`: one line that names the key, the place and, for an unknown key, the nearest known one.
-    """
-    tree = _read(path) if path else {}
-    for dotted, value in options.items():
-        _lay(tree, dotted.split("."), value)
-    try:
-        return Config.model_validate(tree)
-    except ValidationError as error:
-        raise ConfigError(_one_line(error, str(path) if path else "options")) from None
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        message = f"{path}: cannot read the configuration: {error.strerror}"
-        raise ConfigError(message) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        message = f"{path}: not TOML: {error}"
-        raise ConfigError(message) from None
-
-
-def _lay(tree: dict[str, Any], names: list[str], value: Any) -> None:
-    *branches, leaf = names
-    for name in branches:
-        branch = tree.setdefault(name, {})
-        if not isinstance(branch, dict):
-            message = f"{name}: expected a table, found {branch!r}"
-            raise ConfigError(message)
-        tree = branch
-    tree[leaf] = value
-
-
-def _one_line(error: ValidationError, source: str) -> str:
-    first = error.errors()[0]
-    dotted = ".".join(str(part) for part in first["loc"])
-    dotted = "".join(char if char.isprintable() else repr(char)[1:-1] for char in dotted)
-    if first["type"] != "extra_forbidden":
-        reason = first["msg"].removeprefix("Value error, ")
-        # A table is too long to repeat; a secret must not be.
-        hidden = isinstance(first["input"], dict) or not _SECRET.isdisjoint(first["loc"])
-        found = "" if hidden else f" (found {first['input']!r})"
-        return f"{source}: {dotted}: {reason}{found}"
-    *branch, unknown = (str(part) for part in first["loc"])
-    known = _names_at(branch)
-    nearest = difflib.get_close_matches(unknown, known, n=1, cutoff=0.5) or known[:1]
-    hint = f"; did you mean {'.'.join([*branch, nearest[0]])!r}?" if nearest else ""
-    return f"{source}: unknown key {dotted!r}{hint}"
-
-
-def _names_at(branch: list[str]) -> list[str]:
-    model: Any = Config
-    for name in branch:
-        field = getattr(model, "model_fields", {}).get(name)
-        # A name that is no field is a key of a table: the model then is that of the table's values.
-        model = field.annotation if field else (get_args(model) or (None,))[-1]
-    return list(getattr(model, "model_fields", {}))

@@ -1,9 +1,17 @@
-"""Names and addresses as people write them in a configuration, made one spelling. Bad ones raise `ValueError`."""
+"""Names, addresses and patterns as people write them in a configuration. Bad ones raise `ValueError`.
+
+Of a name or an address one spelling is kept, whichever was written.
+"""
 
 from ipaddress import ip_address, ip_network
 from typing import Annotated, Any
 
+import re2
 from pydantic import AfterValidator, BeforeValidator
+
+# RE2 would write its own line about a bad pattern; the user gets one from us.
+_QUIET = re2.Options()
+_QUIET.log_errors = False
 
 
 def _nameserver(text: str) -> str:
@@ -41,6 +49,24 @@ def _network(text: str) -> str:
     return str(ip_network(text, strict=False))
 
 
+def _compiles(pattern: str) -> str:
+    try:
+        re2.compile(pattern, _QUIET)
+    except re2.error as error:
+        message = f"not a regular expression RE2 knows: {error.args[0].decode(errors='replace')}"
+        raise ValueError(message) from None
+    return pattern
+
+
+def _hostname(name: str) -> str:
+    bare = name.removeprefix(".")
+    foreign = "/@ " if bare.startswith("[") else "/@ :"
+    if not bare or bare != bare.lower() or not set(bare).isdisjoint(foreign):
+        message = "expected a lower-case hostname, perhaps with a dot before it"
+        raise ValueError(message)
+    return name
+
+
 # `IP:port` or `[IPv6]:port`.
 NameServer = Annotated[str, AfterValidator(_nameserver)]
 
@@ -51,3 +77,9 @@ Addresses = Annotated[tuple[str, ...], BeforeValidator(_addresses)]
 
 # `IP/bits`; the bits of the host do not matter.
 Network = Annotated[str, AfterValidator(_network)]
+
+# Searched anywhere in a text, in linear time.
+Pattern = Annotated[str, AfterValidator(_compiles)]
+
+# A host as it stands in URLs; with a dot before it, also all below it.
+HostPattern = Annotated[str, AfterValidator(_hostname)]

@@ -22,9 +22,10 @@ from rich.console import Console
 
 from actors.crawl import Crawl, engine
 from actors.watch import Ending, Watch, total
-from crawler.config import Config, ScopeMode, load
+from crawler.config import Config, ScopeMode
 from crawler.dataset.output import Output
 from crawler.errors import CrawlError, InputError
+from crawler.loading import load
 from jobs.claiming import alone, leave_other_layouts
 from jobs.progress import Progress, summary, write_summary
 from jobs.seeds import read_seeds

@@ -8,7 +8,7 @@ import pytest
 from actors.leasing import SHORTEST
 from actors.watch import TURN_SECONDS
 from benchmarks.simweb.log import violations
-from crawler.config import load
+from crawler.loading import load
 from tests.actors.inprocess import local_crawl, rows_of
 from tests.shared import figure
 from tests.troubled import Host, black_hole, bursts, dead, pages, serving

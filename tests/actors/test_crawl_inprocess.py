@@ -19,9 +19,9 @@ from benchmarks.simweb.judge import differences, disobeyed, patience
 from benchmarks.simweb.options import Options
 from benchmarks.simweb.running import running
 from benchmarks.simweb.truth import Limits, _Search, truth
-from crawler.config import load
 from crawler.errors import OutputError
 from crawler.frontier.frontier import Frontier
+from crawler.loading import load
 from tests.actors.inprocess import Faults, local_crawl, rows_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from crawler.config import load
+from crawler.loading import load
 from tests.actors.inprocess import local_crawl, rows_of
 from tests.actors.sites import RULES, SHARDS, Web, hosts_of
 from tests.crawler.fetch.raw_server import reply

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from crawler.config import load
+from crawler.loading import load
 from tests.actors.inprocess import local_crawl, rows_of
 from tests.crawler.fetch.raw_server import reply, serving
 

@@ -11,7 +11,7 @@ from benchmarks.simweb.options import Options
 from benchmarks.simweb.running import running
 from benchmarks.simweb.traps import TRAPS, trap_of
 from benchmarks.simweb.truth import truth
-from crawler.config import load
+from crawler.loading import load
 from tests.actors.inprocess import local_crawl, rows_of
 from tests.shared import figure
 

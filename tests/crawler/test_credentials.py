@@ -5,9 +5,10 @@ import pickle
 
 import pytest
 
-from crawler.config import Config, load
+from crawler.config import Config
 from crawler.dataset.record import CrawlRecord, begin, resume
 from crawler.errors import ConfigError
+from crawler.loading import load
 
 SECRETS = ("hunter2", "letmein", "c00kie", "pr0xy")
 TOML = """

@@ -2,8 +2,8 @@
 
 import pytest
 
-from crawler.config import load
 from crawler.errors import ConfigError
+from crawler.loading import load
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,10 @@ from benchmarks.simweb.judge import differences
 from benchmarks.simweb.options import Options
 from benchmarks.simweb.running import running
 from benchmarks.simweb.truth import truth
-from crawler.config import Config, load
+from crawler.config import Config
 from crawler.dataset.output import Output
 from crawler.errors import OutputError, StateError
+from crawler.loading import load
 from jobs import crawl as module
 from jobs.claiming import alone
 from jobs.main import app

@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from crawler.config import load
 from crawler.fetch.client import Client
 from crawler.fetch.serve import serve
 from crawler.frontier.lease import Errand, HostLease, Lease, LeasedUrl
+from crawler.loading import load
 from crawler.outcomes import Kind
 from tests.crawler.fetch.raw_server import reply, serving
 
