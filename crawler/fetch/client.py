@@ -206,6 +206,11 @@ class Client:
         incoming.reply = reply = cast("Reply", reply)
         try:
             found = reply.headers
+            if reply.status == 407 and "proxy" in way and target.scheme == "http":
+                # The proxy's own answer, as for a tunnel, where aiohttp raises this.
+                raise aiohttp.ClientHttpProxyError(
+                    reply.request_info, (), status=reply.status, message=reply.reason or ""
+                )
             head = incoming.head = exchange.head_verdict(str(target), reply.status, found, limits)
             if head.read:
                 length = exchange.content_length(found.get("Content-Length"))
