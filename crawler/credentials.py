@@ -5,6 +5,7 @@ masked, or are what remains of them without the secret, and such a record can be
 """
 
 import re
+from ipaddress import ip_address
 from typing import Annotated
 from urllib.parse import SplitResult, urlsplit
 
@@ -61,7 +62,7 @@ def _auth(value: SecretStr) -> SecretStr:
 def _proxy(value: SecretStr) -> SecretStr:
     try:
         parts = urlsplit(value.get_secret_value())
-        usable = parts.scheme in PROXY_SCHEMES and parts.hostname and parts.port != 0
+        usable = parts.scheme in PROXY_SCHEMES and parts.port != 0 and _is_host(parts.hostname)
     except ValueError:
         usable = False
     else:
@@ -70,6 +71,13 @@ def _proxy(value: SecretStr) -> SecretStr:
         message = "expected http://, https://, socks5:// or socks5h://, then host:port"
         raise ValueError(message)
     return value
+
+
+def _is_host(name: str | None) -> bool:
+    """Whether it is a name or an address; raises `ValueError` for what ends in a number and is none (`127.1`)."""
+    if name and (":" in name or name.rpartition(".")[2].isdigit()):
+        ip_address(name)
+    return bool(name)
 
 
 def _without_password(value: SecretStr) -> str:

@@ -160,6 +160,12 @@ class Client:
         reply = await self._session.get(
             target, headers=headers or None, allow_redirects=False, **way
         )
+        if reply.status == 407 and "proxy" in way and target.scheme == "http":
+            # The proxy's own answer, as for a tunnel, where aiohttp raises this.
+            reply.close()
+            raise aiohttp.ClientHttpProxyError(
+                reply.request_info, (), status=reply.status, message=reply.reason or ""
+            )
         return cast("Reply", reply)
 
     async def _way(self, url: URL, settings: Settings, headers: dict[str, str]) -> dict[str, Any]:

@@ -131,8 +131,10 @@ class Connector(aiohttp.TCPConnector):
         )
 
     async def _through(self, proxy: Proxy, addr_infos: list[AddrInfoType]) -> socket.socket:
-        for info in addr_infos:
-            self._allow(str(info[4][0]))
+        """By SOCKS to the first address that may be connected to: the proxy must find nothing itself."""
+        ips = [str(info[4][0]) for info in addr_infos]
+        ip = next((ip for ip in ips if allowed(ip, self._fetch)), ips[0])
+        self._allow(ip)
         socks = SocksProxy(
             ProxyType.SOCKS5,
             proxy.host,
@@ -141,8 +143,8 @@ class Connector(aiohttp.TCPConnector):
             password=proxy.password,
             forward=_Dialler(self, proxy),
         )
-        ip, port = addr_infos[0][4][:2]
-        return await socks.connect(str(ip), int(port), timeout=self._fetch.connect_timeout)
+        port = int(addr_infos[0][4][1])
+        return await socks.connect(ip, port, timeout=self._fetch.connect_timeout)
 
     async def dial_proxy(self, proxy: Proxy) -> socket.socket:
         """A guarded connection to a SOCKS proxy."""

@@ -59,7 +59,8 @@ class NameServers:
     """Asks the configured name servers, or the system's.
 
     c-ares keeps answers too, up to an hour and without a bound on their number. Its channel is
-    therefore renewed in time: nothing is answered from there that is older than `max_ttl`.
+    therefore renewed in time: nothing is answered from there that is older than `max_ttl`, nor that a
+    name has no address for longer than `negative_ttl` (c-ares takes an SOA's word only for NXDOMAIN).
     """
 
     def __init__(self, dns: Dns, clock: Callable[[], float]) -> None:
@@ -76,7 +77,8 @@ class NameServers:
         now = self._clock()
         if self._outage.holds(now):
             raise self._down(now)
-        if now - self._opened_at > self._dns.max_ttl or self._asked >= CACHED_NAMES:
+        lifetime = self._dns.negative_ttl if self._keeps_nodata else self._dns.max_ttl
+        if now - self._opened_at >= lifetime or self._asked >= CACHED_NAMES:
             self._renew(now)
         self._asked += 1
         answers = self._outage.answers
@@ -92,6 +94,8 @@ class NameServers:
             if found.ttl:  # else it may come from /etc/hosts
                 self._answered()
             return found
+        if code == ares.ARES_ENODATA:
+            self._keeps_nodata = True
         if code in _SILENCE:
             raise await self._unanswered(answers)
         if code in _ANSWERS:
@@ -116,6 +120,7 @@ class NameServers:
         self._channels.add(self._ares)
         self._opened_at = now
         self._asked = 0
+        self._keeps_nodata = False
 
     async def _unanswered(self, answers: int) -> ResolutionError:
         """The error for a question that nobody answered, by whose trouble it is."""

@@ -3,7 +3,6 @@
 import asyncio
 import socket
 from base64 import b64encode
-from contextlib import asynccontextmanager, suppress
 
 import pytest
 
@@ -12,6 +11,7 @@ from crawler.fetch.hosts import Hosts
 from crawler.outcomes import Kind
 from tests.crawler.fetch.asking import ask
 from tests.crawler.fetch.certificates import Authority
+from tests.crawler.fetch.proxies import proxying
 from tests.crawler.fetch.raw_server import listening, reply, serving, speaking
 
 SECRET = HostFetch(
@@ -73,88 +73,6 @@ async def test_what_is_meant_for_one_host_is_sent_to_that_host_only():
         assert secret not in second
 
 
-class ProxyServer:
-    """An HTTP proxy and a SOCKS5 proxy in one: it tells them apart by the first byte."""
-
-    def __init__(self):
-        self.asked = []
-        self.credentials = []
-        self.port = 0
-        self.refuses = False
-
-    async def handle(self, reader, writer):
-        first = await reader.readexactly(1)
-        talk = self._socks if first == b"\x05" else self._http
-        await talk(first, reader, writer)
-
-    async def _http(self, first, reader, writer):
-        head = (first + await reader.readuntil(b"\r\n\r\n")).decode()
-        lines = head.split("\r\n")
-        method, target, _ = lines[0].split(" ")
-        self.asked.append(f"{method} {target}")
-        self.credentials += [line for line in lines if line.startswith("Proxy-Authorization")]
-        if self.refuses:
-            writer.write(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n")
-            await writer.drain()
-        elif method == "CONNECT":
-            writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
-            await self._join("127.0.0.1", int(target.rpartition(":")[2]), reader, writer)
-        else:
-            writer.write(reply(b"by proxy"))
-            await writer.drain()
-
-    async def _socks(self, _, reader, writer):
-        methods = await reader.readexactly((await reader.readexactly(1))[0])
-        if 2 in methods:
-            writer.write(b"\x05\x02")
-            user = await self._field(reader, skip=1)
-            self.credentials.append((user, await self._field(reader)))
-            writer.write(b"\x01\x00")
-        else:
-            writer.write(b"\x05\x00")
-        kind = (await reader.readexactly(4))[3]
-        size = {1: 4, 4: 16}.get(kind)
-        address = await (reader.readexactly(size) if size else self._field(reader))
-        port = int.from_bytes(await reader.readexactly(2), "big")
-        shown = (
-            address.decode()
-            if kind == 3
-            else socket.inet_ntop(socket.AF_INET if kind == 1 else socket.AF_INET6, address)
-        )
-        self.asked.append(f"{shown}:{port}")
-        if self.refuses:
-            writer.write(b"\x05\x02\x00\x01" + bytes(6))
-            await writer.drain()
-        else:
-            writer.write(b"\x05\x00\x00\x01" + bytes(6))
-            await self._join("127.0.0.1", port, reader, writer)
-
-    async def _field(self, reader, skip=0):
-        await reader.readexactly(skip)
-        return await reader.readexactly((await reader.readexactly(1))[0])
-
-    async def _join(self, host, port, reader, writer):
-        there, to_there = await asyncio.open_connection(host, port)
-
-        async def pump(source, sink):
-            with suppress(ConnectionError):
-                while data := await source.read(65536):
-                    sink.write(data)
-            sink.close()
-
-        try:
-            await asyncio.gather(pump(reader, to_there), pump(there, writer))
-        finally:
-            to_there.transport.abort()
-
-
-@asynccontextmanager
-async def proxying():
-    proxy = ProxyServer()
-    async with listening(proxy.handle) as proxy.port:
-        yield proxy
-
-
 def by(url, names=None, **fetch):
     overrides = {"far.example": "93.184.215.14", "near.example": "127.0.0.9", **(names or {})}
     fetch = {"allow_networks": ("127.0.0.1/32",), **fetch}
@@ -162,12 +80,11 @@ def by(url, names=None, **fetch):
 
 
 async def test_an_http_proxy_is_asked_for_the_whole_url():
-    async with proxying() as proxy:
-        answer = await ask(
-            "http://far.example/a?b", by(f"http://me:pass%40word@127.0.0.1:{proxy.port}")
-        )
+    async with proxying() as proxy, serving(lambda _: reply(b"by proxy"), keep=False) as server:
+        url = server.url("/a?b", "far.example")
+        answer = await ask(url, by(f"http://me:pass%40word@127.0.0.1:{proxy.port}"))
     assert (answer.kind, answer.body, answer.ip) == (Kind.FETCHED, b"by proxy", "127.0.0.1")
-    assert proxy.asked == ["GET http://far.example/a?b"]
+    assert (proxy.asked, server.targets) == ([f"GET {url}"], ["/a?b"])
     assert proxy.credentials == [f"Proxy-Authorization: {basic('me:pass@word')}"]
 
 
@@ -246,6 +163,7 @@ async def test_a_proxy_without_an_address_is_no_fault_of_the_targets_name(scheme
 @pytest.mark.parametrize(
     ("scheme", "target", "error"),
     [
+        ("http", "http://far.example/", "the proxy answers 407 Who are you"),
         ("http", "https://far.example/", "the proxy answers 407 Who are you"),
         ("socks5", "http://far.example/", "the proxy says: Connection not allowed by ruleset"),
     ],

@@ -12,6 +12,7 @@ from crawler.fetch.names import (
     VERDICT_TTL,
     NoAddressError,
     NoSuchNameError,
+    ResolutionError,
     ResolverBusyError,
     ResolverDownError,
     ServerFailedError,
@@ -88,6 +89,21 @@ async def test_an_answer_is_used_for_its_ttl_within_the_bounds(ttl, min_ttl, max
             clock.now += 2
             await resolver.find("a.example")
             assert len(server.names()) == 2
+
+
+@pytest.mark.parametrize("says", [Reply(soa=0), Reply(soa=None), Reply(rcode="NXDOMAIN", soa=0)])
+async def test_a_name_without_an_address_is_asked_for_again_in_time(says):
+    clock = Clock()
+    async with NameServer() as server, resolving(server, clock=clock, negative_ttl=30) as resolver:
+        server.say("a.example", says)
+        for seconds, asked in ((0, 1), (29, 1), (1, 2)):
+            clock.now += seconds
+            with pytest.raises(ResolutionError):
+                await resolver.find("a.example")
+            assert len(server.names()) == asked
+        server.say("a.example", FOUND)
+        clock.now += 30
+        assert await resolver.find("a.example") == ("192.0.2.1",)
 
 
 async def test_an_alias_may_hold_for_a_shorter_time_than_its_addresses():

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import random
 import socket
 import struct
 import time
@@ -15,52 +16,22 @@ from crawler.frontier.lease import Errand, HostLease, Lease, LeasedUrl
 from crawler.loading import load
 from crawler.outcomes import Kind
 from tests.crawler.fetch.raw_server import reply, serving
+from tests.crawler.fetch.visiting import ALLOWED, DENIED, LIMIT, RULES, configured, site, visit
 
 HOST = "127.0.0.1"
-LIMIT = 500 * 1024
-RULES = b"User-agent: *\nDisallow: /secret\n"
-ALLOWED, DENIED = ["/open", "/secret"], ["/open"]
 
 
-def configured(**options):
-    tree = {
-        "fetch.allow_private": True, "robots.timeout": 20.0, "robots.max_bytes": LIMIT, "runtime.batch_seconds": 0.02,
-        "fetch.first_byte_timeout": 20.0, "fetch.connect_timeout": 20.0,
-    } | options  # fmt: skip
-    return load(None, tree)
-
-
-async def visited(origin, config=None, times=1, robots=()):
-    """The reports of so many visits, one after the other, of a host with /open and /secret; and all rows by path."""
+async def visited(origin, config=None, times=1):
+    """The reports of so many visits, one after the other, and all rows by path."""
     config = config or configured()
-    urls = tuple(LeasedUrl(key, f"{origin}/{name}", 0, 0, 0, 0, 0, None, "seed")
-                 for key, name in enumerate(["open", "secret"]))  # fmt: skip
     reports, rows = [], {}
-
-    async def emit(batch, delivery):
-        reports.extend(delivery.reports)
-        if batch is not None:
-            rows.update((row["url"].removeprefix(origin), row["kind"]) for row in batch.to_pylist())
-
     async with Client(config, time.time) as client:
-        for number in range(times):
-            records = reports[-1].robots if reports else robots
-            host = HostLease(HOST, HOST, 1, 0.0, 0.0, tuple(records), urls)
-            lease = Lease(number, 0, 1, time.time() + 20, (host,))
-            await serve(lease, client, config, clock=time.time, emit=emit)
+        for _ in range(times):
+            records = reports[-1].robots if reports else ()
+            report, found = await visit(origin, client, config, records)
+            reports.append(report)
+            rows.update(found)
     return reports, rows
-
-
-def site(*robots):
-    """A site that gives these answers for its robots.txt, the last one for ever."""
-    left = list(robots)
-
-    def answer(target):
-        if target == "/robots.txt":
-            return left.pop(0) if len(left) > 1 else left[0]
-        return reply(target.encode())
-
-    return answer
 
 
 async def judge(*robots, times=1, patience=20.0):
@@ -129,6 +100,19 @@ async def test_unavailable_allows_all(status):
     assert (asked, report.robots_failure) == (ALLOWED, None)
 
 
+def coded(body):
+    return reply(body, headers=GZIP), (Kind.PROTOCOL_ERROR, None, None)
+
+
+# Allowed on its own; cut there, the rules would stop short of the one that forbids.
+LONG = (
+    b"User-agent: *\nAllow: /open\n"
+    + random.Random(0).randbytes(9_000).hex().encode()
+    + b"\n"
+    + RULES
+)
+ZIPPED = gzip.compress(LONG)
+
 FAILING = {
     "429": (reply(b"", "429 x", ("Retry-After: 7",)), (Kind.HTTP_ERROR, 429, 7.0)),
     "500": (reply(b"", "500 x"), (Kind.HTTP_ERROR, 500, None)),
@@ -139,6 +123,18 @@ FAILING = {
     "hung up": (None, (Kind.PROTOCOL_ERROR, None, None)),
     "no HTTP": (b"hello\r\n\r\n", (Kind.PROTOCOL_ERROR, None, None)),
     "stopped in the body": (reply(RULES)[:-5], (Kind.TIMEOUT, None, None)),
+    "gzip cut": coded(ZIPPED[:-2000]),
+    "gzip cut in the first block": coded(ZIPPED[:200]),
+    "gzip cut in its head": coded(ZIPPED[:5]),
+    "gzip without its check": coded(ZIPPED[:-8]),
+    "gzip cut in its check": coded(ZIPPED[:-1]),
+    "gzip damaged": coded(ZIPPED[:5000] + bytes(50) + ZIPPED[5050:]),
+    "gzip damaged at the start": coded(ZIPPED[:11] + b"\xff" * 9 + ZIPPED[20:]),
+    "gzip with another check": coded(ZIPPED[:-8] + bytes(4) + ZIPPED[-4:]),
+    "gzip with another length": coded(ZIPPED[:-4] + bytes(4)),
+    "second gzip member cut": coded(gzip.compress(b"User-agent: *\n") + gzip.compress(RULES)[:-9]),
+    "no gzip": coded(RULES),
+    "gzip stopped on the way": (reply(ZIPPED, headers=GZIP)[:-2000], (Kind.TIMEOUT, None, None)),
     "broken chunks": (b"HTTP/1.1 200 x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", (Kind.PROTOCOL_ERROR, None, None)),
 }  # fmt: skip
 
