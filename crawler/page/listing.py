@@ -37,8 +37,8 @@ _XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _NOTHING: Mapping[str, str] = {}
 _NOWHERE = -1
 
-# A reference to a surrogate (behind its "&"), and to the first of a pair: no character is one, and the parser fails at it, but some
-# writers make two such of one character. The decimal ones are rather too many; the others keep their meaning.
+# A reference to a surrogate (behind its "&"), and to the first of a pair: no character is one, and the parser fails at
+# it, but some writers make two such of one character. The decimal ones are too many; the others keep their meaning.
 _SURROGATE = r"#(?:0{0,2}5[5-7][0-9]{3}|[xX]0{0,2}[dD][89a-fA-F][0-9a-fA-F]{2});"
 _FIRST = (
     r"&#(?:0{0,2}5(?:529[6-9]|5[3-9][0-9]{2}|6[0-2][0-9]{2}|63[01][0-9])"
