@@ -6,7 +6,9 @@ OUT ?= out
 # A test cluster is alone on loopback; a real one has a token (README, "On a cluster").
 export RAY_AUTH_MODE ?= disabled
 
-.PHONY: demo test conformance crawl bench format clean
+FUZZED := $(addprefix tests/crawler/,url robots fetch page test_spelling.py test_credentials.py)
+
+.PHONY: demo test conformance fuzz crawl bench format clean
 
 demo: .venv/ready  ## crawl a small simulated web to its end and query the result
 	$(BIN)/python -m benchmarks.demo
@@ -22,6 +24,9 @@ test: .venv/ready  ## every check and every test
 
 conformance: .venv/ready  ## what others' test suites say: cases, passed, explained, suite by suite
 	$(BIN)/python -m pytest -q -m conformance --tally tests
+
+fuzz: .venv/ready  ## the property tests of all that reads what the web sends, with 2,000 examples each
+	$(BIN)/python -m pytest -q -m hypothesis --hypothesis-profile=fuzz --timeout=900 $(FUZZED)
 
 crawl: .venv/ready  ## make crawl SEED=https://example.com/ [OUT=out]
 	$(BIN)/raycrawl crawl $(SEED) --out $(OUT)

@@ -1,8 +1,14 @@
-"""`--tally`: what the conformance suites of this run compared and what its tests measured, as tables."""
+"""`--tally`: what the conformance suites of this run compared and what its tests measured, as tables.
+
+`--hypothesis-profile=fuzz`: twenty times the examples of every property test, however long one takes.
+"""
 
 import pytest
+from hypothesis import settings
 
 from tests.shared import FIGURES, TALLIES
+
+settings.register_profile("fuzz", max_examples=2000, deadline=None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

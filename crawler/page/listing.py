@@ -37,13 +37,23 @@ _XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _NOTHING: Mapping[str, str] = {}
 _NOWHERE = -1
 
-# A control character (XML 1.0 section 2.2), a mark of CDATA, or an ampersand that begins no reference of XML's own.
+# A reference to a surrogate (behind its "&"), and to the first of a pair: no character is one, and the parser fails at
+# it, but some writers make two such of one character. The decimal ones are too many; the others keep their meaning.
+_SURROGATE = r"#(?:0{0,2}5[5-7][0-9]{3}|[xX]0{0,2}[dD][89a-fA-F][0-9a-fA-F]{2});"
+_FIRST = (
+    r"&#(?:0{0,2}5(?:529[6-9]|5[3-9][0-9]{2}|6[0-2][0-9]{2}|63[01][0-9])"
+    r"|[xX]0{0,2}[dD][89abAB][0-9a-fA-F]{2});"
+)
+_NUMBER = re.compile(r"#(?:[xX]([0-9a-fA-F]+)|([0-9]+))")
+# A control character (XML 1.0 section 2.2), a mark of CDATA, surrogates, or an ampersand that begins no reference of
+# XML's own.
 _REPAIRABLE = re.compile(
     r"<!\[CDATA\[|\]\]>|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
-    r"|&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});)([A-Za-z][A-Za-z0-9]{0,31};)?"
+    rf"|&(?:({_SURROGATE}(?:&{_SURROGATE})*)"
+    r"|(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});)([A-Za-z][A-Za-z0-9]{0,31};)?)"
 )
 # What may be the beginning of one of them, at the end of a piece.
-_UNFINISHED = re.compile(r"(?:<!?\[?[CDAT]*|\]\]?|&#?[A-Za-z0-9]*)\Z")
+_UNFINISHED = re.compile(rf"(?:<!?\[?[CDAT]*|\]\]?|(?:{_FIRST})?(?:&#?[A-Za-z0-9]*)?)\Z")
 _LONGEST_MARK = 40
 
 
@@ -268,10 +278,23 @@ class _Repair:
             return ""
         if self._in_cdata:
             return found
-        if not match[1]:
+        if match[1]:
+            return _numbered(_characters(found))
+        if not match[2]:
             return "&amp;"
         # As numbers, so that what they stand for is not markup. Declarations are not read: other names mean nothing.
-        return "".join(f"&#{ord(character)};" for character in html5.get(match[1], ""))
+        return _numbered(html5.get(match[2], ""))
+
+
+def _characters(references: str) -> str:
+    """What references to surrogates stand for: pairs for a character, what is left for U+FFFD, as in HTML."""
+    units = [int(hexa, 16) if hexa else int(ten) for hexa, ten in _NUMBER.findall(references)]
+    text = "".join(map(chr, units))
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _numbered(text: str) -> str:
+    return "".join(f"&#{ord(character)};" for character in text)
 
 
 @lru_cache(maxsize=256)

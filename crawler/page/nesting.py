@@ -5,7 +5,8 @@ repetitions of `<p><b id=N>` opens again every `<b>` before it (HTML section 13.
 Browsers cap their trees. Here the tags of such a page are renamed, so that its text and its links stay.
 
 Both tests over-estimate: markup whose closing tags may be hidden (in comments, in values of attributes, in scripts of
-foreign content), or may be passed over by a parser (badly nested ones), counts as if they were not there.
+foreign content), or may be passed over by a parser (badly nested ones), counts as if they were not there. What tags
+open unsaid is not counted: `<table><td>` has a body and a row too, so a tree may be twice as deep as it is said to be.
 """
 
 import re

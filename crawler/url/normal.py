@@ -52,8 +52,9 @@ def case(parts: Parts) -> Parts:
 
 def root_dot(parts: Parts) -> Parts:
     """Drop the dot of the DNS root: `example.com.` is the same host (RFC 1034 §3.1)."""
-    if parts.host.endswith(".") and parts.host != ".":
-        return parts._replace(host=parts.host.rstrip(".") or ".")
+    # Before another dot it is no root's: such a name is nobody's, and without both may be an IP address.
+    if parts.host.endswith(".") and parts.host[-2:-1] not in ("", "."):
+        return parts._replace(host=parts.host[:-1])
     return parts
 
 
@@ -140,11 +141,14 @@ def session_ids(names: Iterable[str]) -> Step:
     dropped = _dropping(keeps)
 
     def step(parts: Parts) -> Parts:
+        parts = dropped(
+            parts
+        )  # the parameters first: without its own a segment may be a session id
         if "/(" in parts.path:
             path = _COOKIELESS.sub("", parts.path)
             if path != parts.path:
                 parts = parts._replace(path=path)
-        return dropped(parts)
+        return parts
 
     return _named(session_ids.__name__, step)
 

@@ -4,6 +4,8 @@ import json
 import pickle
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from crawler.config import Config
 from crawler.dataset.record import CrawlRecord, begin, resume
@@ -99,3 +101,38 @@ def test_a_bad_one_is_told_in_one_line_that_does_not_repeat_it(key, value, reaso
     assert "hunter2" not in text
     assert "\n" not in text
     assert "\r" not in text
+
+
+URLS = st.lists(
+    st.sampled_from(["http", "https", "socks5", "://", "//", ":", "@", "[", "]", "::1", "h.example", "/", "?", "#",
+                     "80", "99999", "\u0661", "%", " ", "\n", "\u2100", "ü"]), max_size=8,
+).map("".join)  # fmt: skip
+
+
+@given(URLS | st.text(max_size=20))
+@example("http://[")
+@example("http://h\u2100.example")
+def test_any_text_is_a_setting_or_refused_without_being_repeated(text):
+    secret = f"{text}hunter2"
+    shown = {"fetch.proxy": secret}  # an address, where nothing in it is a password
+    host = {"auth": secret, "headers": {"X": secret}, "cookies": {"x": secret}}
+    hidden = [{"fetch.hosts": {"a.example": {key: value}}} for key, value in host.items()]
+    hidden.append({"fetch.proxy": f"http://me:{secret}@proxy.example"})
+    for tree in (shown, *hidden):
+        said = told_or_recorded(tree)
+        assert tree is shown or "hunter2" not in said
+
+
+def told_or_recorded(tree):
+    """Why a configuration is refused, in one line, or the record of it, which can be read again."""
+    try:
+        config = load(None, tree)
+    except ConfigError as error:
+        told = str(error)
+    else:
+        record = begin([], config, crawl_id="1", version="1", now=0.0).encode()
+        Config.model_validate(CrawlRecord.decode(record, "there").config)
+        return record.decode()
+    assert "hunter2" not in told
+    assert "\n" not in told
+    return told

@@ -1,6 +1,10 @@
 """Names and addresses in a configuration: one spelling each, and one clear line for what is none."""
 
+from ipaddress import ip_address, ip_network
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crawler.errors import ConfigError
 from crawler.loading import load
@@ -67,3 +71,37 @@ def test_they_survive_their_own_text():
     }
     config = load(None, options)
     assert type(config).model_validate_json(config.model_dump_json()) == config
+
+
+ADDRESSES = st.one_of(
+    st.text("0123456789abcdef:.[]/% x\n\u0661", max_size=20),
+    st.text(max_size=12),
+    st.ip_addresses().map(str),
+    st.tuples(st.ip_addresses(v=6), st.integers(0, 70_000)).map("[{0[0]}]:{0[1]}".format),
+)
+
+
+def loaded(key, value):
+    """What is made of it, or `None` if it is refused, in one line."""
+    try:
+        return load(None, {key: value})
+    except ConfigError as error:
+        refused = str(error)
+    assert "\n" not in refused
+    return None
+
+
+@given(ADDRESSES)
+def test_any_text_is_an_address_in_one_spelling_or_refused(text):
+    if config := loaded("dns.nameservers", [text]):
+        (kept,) = config.dns.nameservers
+        ip, _, port = kept.rpartition(":")
+        ip_address(ip.strip("[]"))
+        assert 0 < int(port) < 1 << 16
+        assert loaded("dns.nameservers", [kept]) == config
+    if config := loaded("fetch.allow_networks", [text]):
+        (kept,) = config.fetch.allow_networks
+        assert str(ip_network(kept)) == kept
+    if config := loaded("dns.overrides", {text: text}):
+        ((name, kept),) = config.dns.overrides.items()
+        assert loaded("dns.overrides", {name: kept}) == config

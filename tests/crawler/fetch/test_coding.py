@@ -10,6 +10,7 @@ from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.fetch.body import Body
 from crawler.fetch.coding import MAX_CODINGS, MAX_MEMBERS, STEP, CodingError, Decoder
 
 PLENTY = 1 << 30
@@ -162,3 +163,25 @@ def test_a_window_larger_than_the_standard_grants_is_refused():
     packed = packer.compress(b"x" * 1000) + packer.flush()
     with pytest.raises(CodingError, match="not zstd"):
         decode("zstd", packed)
+
+
+@given(
+    st.lists(st.sampled_from([*PACK, "identity", "", "\udcff"]), max_size=MAX_CODINGS + 2),
+    st.lists(st.sampled_from(sorted(PACK)), max_size=3),
+    st.binary(max_size=300),
+    st.tuples(st.integers(0, 400), st.integers(0, 400), st.binary(max_size=20)),
+    st.integers(1, 500),
+)
+def test_any_octets_under_any_codings_are_a_body_or_a_reason(said, packed, plain, damage, limit):
+    octets = plain
+    for name in packed:
+        octets = PACK[name](octets)
+    start, end, rubbish = damage
+    octets = octets[:start] + rubbish + octets[end:]
+    body = Body(", ".join(said), len(octets), limit)
+    for at in range(0, len(octets), 100):
+        for piece in body.feed(octets[at : at + 100]) if body.wanted else ():
+            body.keep(piece)
+    body.end()
+    assert body.size == len(body.taken()) <= limit
+    assert body.truncated or body.error is None

@@ -159,3 +159,22 @@ def test_retry_after_in_seconds_or_as_a_date(value, seconds):
 def test_retry_after_never_fails_and_is_never_negative(value):
     seconds = retry_after(value, NOW)
     assert seconds is None or seconds >= 0
+
+
+VALUES = st.one_of(
+    st.none(),
+    st.binary(max_size=60).map(lambda octets: octets.decode("utf-8", "surrogateescape")),
+    st.text("htps:/.?#@[]%\\ a\t\udcff;=,*", max_size=30),
+)
+
+
+@given(st.integers(-1, 1000), VALUES, VALUES)
+def test_any_head_has_a_verdict_and_only_a_web_page_is_a_target(status, location, content_type):
+    named = {"Location": location, "Content-Type": content_type}
+    headers = CIMultiDict({name: value for name, value in named.items() if value is not None})
+    head = head_verdict(URL, status, headers, PAGE)
+    assert head.read is (head.kind is Kind.FETCHED)
+    assert (head.redirect_to is not None) is (head.kind is Kind.REDIRECT)
+    assert head.redirect_to is None or head.redirect_to.isascii()
+    assert (head.error or "").isascii()
+    assert drains(head.kind, location) in (True, False)

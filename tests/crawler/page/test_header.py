@@ -64,3 +64,30 @@ def test_what_is_written_as_it_should_be_is_read_as_it_was(pairs):
 def test_long_headers_take_no_longer_than_they_are_long(part):
     """Ten times what a header may be; quadratic time would be the test's time limit."""
     list(parse_links([part * (640_000 // len(part))]))
+
+
+SOUP = [
+    "<",
+    ">",
+    "<a>",
+    ";",
+    ",",
+    "=",
+    '"',
+    "\\",
+    "rel",
+    "anchor",
+    "title*",
+    "UTF-8''%ff",
+    "utf-8'",
+    " ",
+    "\udcff",
+    "é",
+]
+
+
+@given(st.lists(st.lists(st.sampled_from(SOUP), max_size=20).map("".join) | st.text(), max_size=3))
+def test_any_values_are_links_or_passed_over(values):
+    for found in parse_links(values):
+        assert found.href == found.href.strip()
+        assert found.rel == " ".join(found.rel.lower().split())

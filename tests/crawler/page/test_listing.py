@@ -50,6 +50,11 @@ def test_no_root(text):
 REPAIRED = [
     ("<urlset><url><loc>a?b=1&c=2&amp;d=3&copy=4&</loc>", ["a?b=1&c=2&d=3&copy=4&"]),
     ("<urlset><url><loc>a&eacute;b&#233;c&#xE9;d&lt;</loc>", ["aébécéd<"]),
+    ("<urlset><url><loc>a&#55357;&#56832;b&#xD83D;&#xde00;c</loc>", ["a\U0001f600b\U0001f600c"]),
+    (
+        "<urlset><url><loc>&#xDE00;&#x00D83D;&#055357;&#xDE00;&#55000;&#57999;</loc>",
+        ["\ufffd\ufffd\U0001f600\ud6d8\ue28f"],
+    ),
     ("<urlset><url><loc>a&unheard;b&LT;c</loc>", ["ab<c"]),
     ("<urlset><url><loc><![CDATA[a?b&c&eacute;]]>&d</loc>", ["a?b&c&eacute;&d"]),
     ("<urlset><url><loc>a\x00\x08b\x1f\ufffe</loc>", ["ab"]),

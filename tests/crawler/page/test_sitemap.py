@@ -182,7 +182,7 @@ def test_any_bytes(body, content_type):
 PARTS = ["<urlset>", "<rss>", "<feed>", "<url>", "</url>", "<loc>", "</loc>", "<item>", "<entry>",
          "<link href='/a'>", "<link>", "</link>", "<lastmod>", "http://a/", "&amp;", "&", "&x;", "<![CDATA[", "]]>",
          "<!--", "-->", "<!DOCTYPE a [", "<?", "?>", "<", ">", "'", " ", "\0", "é", "\ud800", "xmlns:a='b'",
-         "<a:url>", "</", "xml:base='//'"]  # fmt: skip
+         "<a:url>", "</", "xml:base='//'", "&#xD83D;", "&#56832;"]  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=40), st.integers(0, 5))
@@ -190,6 +190,33 @@ def test_any_soup(parts, start):
     body = "".join([PARTS[start], *parts]).encode("utf-8", "surrogatepass")
     sound(read_sitemap(body, None, URL, SitemapLimits(10**6, 5)))
     sound(read_sitemap(gzip.compress(body)[:-9], None, URL, SitemapLimits(10**6, 5)))
+
+
+WRAPPINGS = [lambda body: body, gzip.compress, lambda body: gzip.compress(gzip.compress(body))]
+LABELS = [
+    None,
+    "text/xml; charset=utf-16",
+    "x; charset=iso-2022-jp",
+    "application/gzip",
+    "text/plain",
+    "\udcff",
+]
+
+
+@given(
+    st.binary(max_size=200) | st.lists(st.sampled_from(PARTS), max_size=20).map("".join),
+    st.sampled_from(["utf-8", "utf-16", "utf-16-be"]),
+    st.sampled_from(WRAPPINGS),
+    st.tuples(st.integers(0, 300), st.integers(0, 300), st.binary(max_size=10)),
+    st.sampled_from(LABELS),
+    st.integers(1, 400),
+)
+def test_any_body_packed_and_damaged_in_any_way(body, charset, wrap, damage, content_type, most):
+    octets = body.encode(charset, "surrogatepass") if isinstance(body, str) else body
+    start, end, rubbish = damage
+    whole = wrap(octets)
+    for packed in (whole, whole[:start], whole[:start] + rubbish + whole[end:]):
+        sound(read_sitemap(packed, content_type, URL, SitemapLimits(most, 5)))
 
 
 @given(

@@ -1,6 +1,8 @@
 """Candidates of `srcset`."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crawler.page.srcset import parse_srcset
 
@@ -30,3 +32,10 @@ def test_candidates(text, expected):
 @pytest.mark.parametrize("part", ["(", "a ", ",", "a(", "a 1x,", "a ("])
 def test_long_ones_take_no_longer_than_they_are_long(part):
     parse_srcset(part * (1_000_000 // len(part)))
+
+
+@given(st.text(st.sampled_from("ab,(). \t\n0195-+eExwh\u0661")) | st.text())
+def test_any_text_has_candidates_without_blanks(text):
+    for reference in parse_srcset(text):
+        assert reference in text
+        assert not set(reference) & set("\t\n\f\r ")
