@@ -70,6 +70,7 @@ class NameServers:
         self._channels: WeakSet[aiodns.DNSResolver] = WeakSet()
         self._probe: asyncio.Task[bool] | None = None
         self._probed_at = 0.0
+        self._keeps_nodata = False
         self._renew(clock())
 
     async def ask(self, name: str) -> Found:

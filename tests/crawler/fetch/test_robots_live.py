@@ -13,7 +13,6 @@ import pytest
 from crawler.fetch.client import Client
 from crawler.fetch.serve import serve
 from crawler.frontier.lease import Errand, HostLease, Lease, LeasedUrl
-from crawler.loading import load
 from crawler.outcomes import Kind
 from tests.crawler.fetch.raw_server import reply, serving
 from tests.crawler.fetch.visiting import ALLOWED, DENIED, LIMIT, RULES, configured, site, visit
