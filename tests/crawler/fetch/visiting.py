@@ -2,9 +2,9 @@
 
 import time
 
-from crawler.config import load
 from crawler.fetch.serve import serve
 from crawler.frontier.lease import HostLease, Lease, LeasedUrl
+from crawler.loading import load
 from crawler.url.keys import host_of
 from tests.crawler.fetch.raw_server import reply
 
