@@ -18,8 +18,9 @@ test: .venv/ready  ## every check and every test
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
-	$(BIN)/coverage run -m pytest -q -m "not ray" tests
+	$(BIN)/coverage run -m pytest -q -m "not ray and not slow" tests
 	$(BIN)/coverage report --skip-covered --skip-empty
+	$(BIN)/python -m pytest -q -m "slow and not ray" -n 2 --dist loadfile tests
 	$(BIN)/python -m pytest -q -m ray tests
 
 conformance: .venv/ready  ## what others' test suites say: cases, passed, explained, suite by suite

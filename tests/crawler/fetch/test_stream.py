@@ -154,4 +154,6 @@ next(given)
     done = subprocess.run(
         [sys.executable, "-X", "dev", "-c", code], capture_output=True, timeout=20, check=False
     )
-    assert (done.returncode, done.stderr) == (0, b"")
+    # On a busy machine asyncio's development mode says which step was slow.
+    said = [line for line in done.stderr.splitlines() if not line.startswith(b"Executing <")]
+    assert (done.returncode, said) == (0, [])
