@@ -145,9 +145,11 @@ def test_what_goes_wrong_inside_is_raised_outside():
 @pytest.mark.slow
 def test_a_process_with_open_connections_exits_quietly():
     code = """
+import logging
 from crawler.fetch.stream import stream
 from crawler.frontier.lease import Lease
 from crawler.config import Config
+logging.getLogger("asyncio").setLevel(logging.ERROR)  # that a step is slow depends on the machine
 given = stream(Lease(1, 0, 1, 0.0, ()), Config())
 next(given)
 """
