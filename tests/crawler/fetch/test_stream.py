@@ -156,6 +156,4 @@ next(given)
     done = subprocess.run(
         [sys.executable, "-X", "dev", "-c", code], capture_output=True, timeout=20, check=False
     )
-    # On a busy machine asyncio's development mode says which step was slow.
-    said = [line for line in done.stderr.splitlines() if not line.startswith(b"Executing <")]
-    assert (done.returncode, said) == (0, [])
+    assert (done.returncode, done.stderr) == (0, b"")
