@@ -76,6 +76,17 @@ def figure(table: str, name: str, **values: object) -> None:
     FIGURES.setdefault(table, {})[name] = values
 
 
+def forget_peak() -> None:
+    """From now on `peak_mib` is the most that is used from now on."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+def peak_mib() -> int:
+    """The most memory that this process has used."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.split("VmHWM:")[1].split()[0]) // 1024
+
+
 def reasons(*groups: tuple[str, Iterable[Hashable]]) -> dict[Hashable, str]:
     """`{name: reason}` from (reason, names) groups."""
     return {name: reason for reason, names in groups for name in names}

@@ -3,7 +3,6 @@
 import gzip
 import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,7 @@ from crawler.config import Config
 from tests.actors.inprocess import local_crawl, rows_of
 from tests.crawler.dataset.samples import listing
 from tests.crawler.fetch.raw_server import reply, serving
-from tests.shared import figure
+from tests.shared import figure, forget_peak, peak_mib
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -38,15 +37,6 @@ class Tree:
         if target.startswith("/maps/"):
             return reply(self._zipped, headers=("Content-Type: text/plain",))
         return reply(status="404 No")
-
-
-def forget_peak():
-    Path("/proc/self/clear_refs").write_text("5")
-
-
-def peak_mib():
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0]) // 1024
 
 
 async def test_a_tree_of_indexes_is_bounded_by_files_and_each_file_by_itself(tmp_path):
