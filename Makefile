@@ -6,9 +6,12 @@ OUT ?= out
 # A test cluster is alone on loopback; a real one has a token (README, "On a cluster").
 export RAY_AUTH_MODE ?= disabled
 
+HOSTILE := $(addprefix tests/actors/test_,back_off.py floods_inprocess.py sitemap_trees.py traps_inprocess.py) \
+	$(addprefix tests/crawler/fetch/test_,floods.py guard_proxies.py guard_table.py hostile.py inflight.py tls.py) \
+	$(addprefix tests/crawler/,page/test_apart.py page/test_pdf.py robots/test_bounds.py)
 FUZZED := $(addprefix tests/crawler/,url robots fetch page test_spelling.py test_credentials.py)
 
-.PHONY: demo test conformance fuzz crawl bench format clean
+.PHONY: demo test conformance hostile fuzz crawl bench format clean
 
 demo: .venv/ready  ## crawl a small simulated web to its end and query the result
 	$(BIN)/python -m benchmarks.demo
@@ -25,6 +28,9 @@ test: .venv/ready  ## every check and every test
 
 conformance: .venv/ready  ## what others' test suites say: cases, passed, explained, suite by suite
 	$(BIN)/python -m pytest -q -m conformance --tally tests
+
+hostile: .venv/ready  ## bombs, floods, attacks on addresses, TLS, back-off, traps: outcomes and figures, as tables
+	$(BIN)/python -m pytest -q -m "not ray" --tally $(HOSTILE)
 
 fuzz: .venv/ready  ## the property tests of all that reads what the web sends, with 2,000 examples each
 	$(BIN)/python -m pytest -q -m hypothesis --hypothesis-profile=fuzz --timeout=900 $(FUZZED)

@@ -1,4 +1,4 @@
-"""Whole crawls, in one process, of a host that redirects without end, and of a page with more links than anybody needs."""
+"""Whole crawls, in one process, of a host that redirects without end, and of a page with more links than any needs."""
 
 import time
 from collections import Counter

@@ -10,10 +10,12 @@ import pytest
 
 from crawler.config import Config, Dns, Fetch, HostFetch
 from crawler.outcomes import Kind
-from tests.crawler.fetch.asking import ask
+from tests.crawler.fetch import asking
 from tests.crawler.fetch.certificates import Authority
 from tests.crawler.fetch.raw_server import listening, reply, speaking
+from tests.shared import figure
 
+ask = asking.ask
 NAMED = {"right.example": "127.0.0.1", "other.example": "127.0.0.1"}
 
 
@@ -23,6 +25,21 @@ def authority(tmp_path, monkeypatch):
     authority = Authority(tmp_path)
     monkeypatch.setattr("aiohttp.connector._SSL_CONTEXT_VERIFIED", authority.trusting())
     return authority
+
+
+@pytest.fixture(autouse=True)
+def _table(request, monkeypatch):
+    """The last answer of each test is a line of a table."""
+
+    async def told(*arguments):
+        answer = await asking.ask(*arguments)
+        figure(
+            "TLS", request.node.name.removeprefix("test_").replace("_", " "),
+            outcome=answer.kind.value, verified=str(answer.tls_verified), error=answer.error or "",
+        )  # fmt: skip
+        return answer
+
+    monkeypatch.setitem(globals(), "ask", told)
 
 
 async def page(_):
