@@ -34,7 +34,7 @@ def test_long_ones_take_no_longer_than_they_are_long(part):
     parse_srcset(part * (1_000_000 // len(part)))
 
 
-@given(st.text(st.sampled_from("ab,(). \t\n0195-+eExwh\u0661")) | st.text())
+@given(st.text(st.sampled_from("ab,(). \t\n\f\r0195-+eExwh\u0661")) | st.text())
 def test_any_text_has_candidates_without_blanks(text):
     for reference in parse_srcset(text):
         assert reference in text

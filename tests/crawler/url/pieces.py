@@ -39,5 +39,6 @@ def _mutated(draw, texts):
 
 
 references = _mutated(REFERENCES)
-bases = st.one_of(st.sampled_from(BASES), _mutated(BASES))
+_WEB = [base for base in BASES if base.startswith(("http://", "https://"))]
+bases = st.one_of(*[st.sampled_from(_WEB)] * 3, _mutated(_WEB), st.sampled_from(BASES))
 urls = _mutated(URLS)

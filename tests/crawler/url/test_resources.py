@@ -80,6 +80,8 @@ def check(url):
 @given(pieces.urls, pieces.references)
 @example("http://foo.09../", "")
 @example(f"http://a/(S({TOKEN}));sid={TOKEN}/", "")
+@example("http://a/?b=1&a=2&b=0&a=1", "")
+@example("http://a/b/c/..;jsessionid=1", "")
 @example("http://a/b/..;jsessionid=1/%2e%2E;gclid/c", "")
 def test_any_url_and_its_normal_form_are_one_resource(url, tail):
     found = [wire(text) for text in (url, f"http://a/{tail}", f"http://a/?{tail}")]
