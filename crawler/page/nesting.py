@@ -5,8 +5,9 @@ repetitions of `<p><b id=N>` opens again every `<b>` before it (HTML section 13.
 Browsers cap their trees. Here the tags of such a page are renamed, so that its text and its links stay.
 
 Both tests over-estimate: markup whose closing tags may be hidden (in comments, in values of attributes, in scripts of
-foreign content), or may be passed over by a parser (badly nested ones), counts as if they were not there. What tags
-open unsaid is not counted: `<table><td>` has a body and a row too, so a tree may be twice as deep as it is said to be.
+foreign content), or may be passed over by a parser (badly nested ones), counts as if they were not there. Not
+counted are what is open unsaid (`<table><td>` has a body and a row too) and links that do not end the one before
+(`<object><a><object><a>`): so a tree may be two or three times as deep as it is said to be, and no more.
 """
 
 import re
@@ -90,11 +91,20 @@ _REPLACED = {"p": frozenset({"p"}), "li": frozenset({"li"}), "dd": _ITEM, "dt": 
 _ENDED = {"table": _ROWS | {"caption", "colgroup"}, "tr": _CELL, "tbody": _ROW, "thead": _ROW, "tfoot": _ROW,
           "ul": _REPLACED["li"], "ol": _REPLACED["li"], "dl": _ITEM, "select": _OPTION | {"optgroup"},
           "optgroup": _OPTION}  # fmt: skip
+# Parts of a table are elements right inside of these only: elsewhere their tags are passed over.
+_BODIES = frozenset({"table", "tbody", "tfoot", "thead"})
+_WITHIN = {**dict.fromkeys(_CELL, _BODIES | {"tr"}), "tr": _BODIES,
+           **dict.fromkeys((*(_ROWS - _ROW), "caption", "colgroup"), frozenset({"table"}))}  # fmt: skip
 _NONE = frozenset[str]()
 # A closing tag closes what else is open inside its element if that is a matter of phrasing, as these are.
 _PHRASING = frozenset({*_NAMES, "abbr", "bdi", "bdo", "cite", "data", "del", "dfn", "g", "ins", "kbd", "label",
                        "map", "mark", "path", "q", "rp", "rt", "ruby", "samp", "span", "sub", "sup", "time", "use",
                        "var"})  # fmt: skip
+
+# Those whose opening tags do not end foreign content.
+_DRAWN = frozenset({"g", "path", "use"})
+# These close whatever is open in their element.
+_SURE = frozenset({"select", "template"})
 
 # Tags that keep their names where a tree is made flat: none of them nests, and links and titles are in them.
 _KEPT = _SINGLE | _RAW | {"area", "base", "br", "frame", "img", "link", "meta", "p"}
@@ -183,11 +193,12 @@ class _OpenTags:
     class does. Whatever it may have opened besides is in `_lost`: it counts as open for ever.
     """
 
-    __slots__ = ("_foreign", "_lost", "_raw", "_stack")
+    __slots__ = ("_doubted", "_foreign", "_lost", "_raw", "_stack")
 
     def __init__(self) -> None:
         self._stack: list[str] = []
         self._lost = 0
+        self._doubted = False
         self._raw = ""
         self._foreign = False
 
@@ -199,6 +210,7 @@ class _OpenTags:
     def doubt(self, opened: int) -> None:
         """Something that may hide tags; it may have `opened` so many elements itself."""
         self._lost += len(self._stack) + opened
+        self._doubted = True
         self._stack.clear()
 
     def take(self, closing: str, name: str) -> None:
@@ -212,8 +224,10 @@ class _OpenTags:
             self._close(name)
         elif name in _RAW:
             self._raw = name
-        elif name in _ONCE:
+        elif name in _ONCE or name == "frameset":
             self._lost += 1
+        elif name in _WITHIN:
+            self._open_part(name)
         else:
             self._open(name)
 
@@ -227,20 +241,43 @@ class _OpenTags:
                 self._stack.pop()
         self._stack.append(name)
 
+    def _open_part(self, name: str) -> None:
+        """A part of a table ends the part that is open, and all that is in it; outside of a table it is no element."""
+        stack, replaced = self._stack, _REPLACED.get(name, _NONE)
+        at = len(stack)
+        while at and (stack[at - 1] in replaced or stack[at - 1] in _PHRASING):
+            at -= 1
+        if at and stack[at - 1] in _WITHIN[name]:
+            self._end(at)
+            stack.append(name)
+        else:
+            self._lost += 1
+
+    def _end(self, at: int) -> None:
+        """Takes off what is open from here on; what hid from a parser where it is in may not have hidden it."""
+        self._lost += self._doubted * (len(self._stack) - at)
+        del self._stack[at:]
+
     def _close(self, name: str) -> None:
         """Takes an element off if a parser does so too: what else is open in it must be of the kind that ends with it.
 
         The end of a form takes nothing with it.
         """
         stack, ended = self._stack, _ENDED.get(name, _NONE)
+        phrasing = _DRAWN if name in _FOREIGN else _PHRASING
         at = len(stack) - 1
         while at >= 0 and stack[at] != name and name != "form":
             inner = stack[at]
             if not (
-                inner in _PHRASING or (inner == "p" and name not in _PHRASING) or inner in ended
+                inner in phrasing
+                or (inner == "p" and phrasing is _PHRASING and name not in _PHRASING)
+                or inner in ended
             ):
+                if name in _SURE:
+                    self.doubt(0)
                 return
             at -= 1
         if at >= 0 and stack[at] == name:
+            self._end(at + 1)
             del stack[at:]
             self._foreign = self._foreign and not (name in _FOREIGN and _FOREIGN.isdisjoint(stack))
