@@ -24,7 +24,7 @@ test: .venv/ready  ## every check and every test
 	$(BIN)/coverage run -m pytest -q -m "not ray and not slow" tests
 	$(BIN)/coverage report --skip-covered --skip-empty
 	$(BIN)/python -m pytest -q -m "slow and not ray" -n 2 --dist loadfile tests
-	$(BIN)/python -m pytest -q -m ray tests
+	$(BIN)/python -m pytest -q -m ray -n 2 --dist loadfile tests
 
 conformance: .venv/ready  ## what others' test suites say: cases, passed, explained, suite by suite
 	$(BIN)/python -m pytest -q -m conformance --tally tests

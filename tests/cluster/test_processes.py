@@ -24,7 +24,9 @@ def test_a_process_dies(victims, tmp_path):
         with command.running() as crawl:
             for share, victim in zip((0.2, 0.5), victims, strict=True):
                 crawl.until(answered(web, share))
-                end(crawl.until(lambda victim=victim: crawl.titled(victim)[:1]))
+                # One of the tasks may just have done its work, so all that there are are ended.
+                most = 1 if victim.endswith("Actor") else None
+                end(crawl.until(lambda victim=victim, most=most: crawl.titled(victim)[:most]))
             completed = crawl.wait()
         assert (completed.code, completed.summary["ending"]) == (0, "complete")
         assert faults(web, command, DELAY) == []
