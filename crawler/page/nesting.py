@@ -72,6 +72,8 @@ _TOKEN = re.compile(
 # An element in which there is only text: however a parser comes upon it, it leaves nothing open.
 _CLOSED = re.compile(rf"<(?!html|body)([a-z][a-z0-9]*)(?:{_ATTRIBUTE})*+{_SPACE}*+>[^<]*</\1>")
 
+_ROUNDS = 6  # how often they are taken out: so many levels are not counted
+
 _VOID = frozenset({"area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "image", "img",
                    "input", "keygen", "link", "meta", "param", "source", "track", "wbr"})  # fmt: skip
 # Those that close the one before, whatever is between.
@@ -161,7 +163,18 @@ def _flat(html: str, breaks: frozenset[str]) -> str:
 
 
 def _not_closed(html: str, tags: int) -> int:
-    return tags - 2 * sum(1 for _ in _CLOSED.finditer(html))
+    """How many tags are left without closed elements, and those around such, as far as it needs to be known.
+
+    Honest pages of this size are indexes: a list item around a link around a word.
+    """
+    left = tags
+    for _ in range(_ROUNDS):
+        # A dot, so that nothing grows together that was apart.
+        html, closed = _CLOSED.subn(".", html)
+        left -= 2 * closed
+        if not closed or tags * left <= _LOOKS:
+            break
+    return left
 
 
 def _most_kept(html: str) -> int:
@@ -172,18 +185,7 @@ def _most_kept(html: str) -> int:
 
 def _depth(html: str, enough: int) -> int:
     """How many elements may be open at once, at most; counted until there are more than `enough`."""
-    open_tags = _OpenTags()
-    deepest = 0
-    for token in _TOKEN.finditer(html):
-        closing, name, whole, other = token.groups()
-        if whole:
-            open_tags.take(closing, name.lower())
-        elif other:
-            open_tags.doubt(other not in "/!?")
-        deepest = max(deepest, open_tags.depth)
-        if deepest > enough:
-            break
-    return deepest
+    return _OpenTags().deepest(html, enough)
 
 
 class _OpenTags:
@@ -202,10 +204,21 @@ class _OpenTags:
         self._raw = ""
         self._foreign = False
 
-    @property
-    def depth(self) -> int:
-        """How many elements may be open."""
-        return self._lost + len(self._stack)
+    def deepest(self, html: str, enough: int) -> int:
+        """How many elements may be open at once in markup, at most; counted until there are more than `enough`."""
+        stack, deepest = self._stack, 0
+        for token in _TOKEN.finditer(html):
+            closing, name, whole, other = token.groups()
+            if whole:
+                self.take(closing, name.lower())
+            elif other:
+                self.doubt(other not in "/!?")
+            depth = self._lost + len(stack)
+            if depth > deepest:
+                deepest = depth
+                if deepest > enough:
+                    break
+        return deepest
 
     def doubt(self, opened: int) -> None:
         """Something that may hide tags; it may have `opened` so many elements itself."""
@@ -263,7 +276,13 @@ class _OpenTags:
 
         The end of a form takes nothing with it.
         """
-        stack, ended = self._stack, _ENDED.get(name, _NONE)
+        stack = self._stack
+        if stack and stack[-1] == name:  # so it is nearly always
+            stack.pop()
+            if self._foreign and name in _FOREIGN:
+                self._foreign = not _FOREIGN.isdisjoint(stack)
+            return
+        ended = _ENDED.get(name, _NONE)
         phrasing = _DRAWN if name in _FOREIGN else _PHRASING
         at = len(stack) - 1
         while at >= 0 and stack[at] != name and name != "form":
