@@ -21,7 +21,8 @@ from crawler.frontier.lease import HostLease, HostReport, Lease
 from crawler.frontier.lending import Lending
 from crawler.frontier.meta import Meta
 from crawler.frontier.origins import Origins
-from crawler.frontier.places import EVER, Places
+from crawler.frontier.places import Places
+from crawler.frontier.politeness import EVER
 from crawler.frontier.queues import Queues
 from crawler.frontier.relay import Relay
 from crawler.frontier.seen import Seen

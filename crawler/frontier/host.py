@@ -1,10 +1,8 @@
 """The hosts that have something to do, in memory; all others are only records in the store."""
 
-from crawler.frontier.politeness import Clock
+from crawler.frontier.politeness import EVER, Clock
 from crawler.frontier.records import HostRecord, pack_host, unpack_host
 from crawler.frontier.store import Batch, Store, host_prefix, read_prefix
-
-NEVER = float("inf")
 
 
 class Host:
@@ -30,7 +28,7 @@ class Host:
         self.lent = self.stored = self.apart = self.called = False
         self.rests_until = 0.0
         self.floor = self.end
-        self.next_due = NEVER
+        self.next_due = EVER
 
     def __repr__(self) -> str:
         return f"<Host {self.name} {self.queued} queued, {self.due} due, {self.leased} leased>"

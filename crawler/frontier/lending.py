@@ -11,7 +11,8 @@ from crawler.frontier import politeness
 from crawler.frontier.host import Host
 from crawler.frontier.lease import HostLease, LeasedUrl
 from crawler.frontier.origins import Origins
-from crawler.frontier.places import EVER, Places
+from crawler.frontier.places import Places
+from crawler.frontier.politeness import EVER
 from crawler.frontier.queues import Queues
 from crawler.frontier.records import Entry
 from crawler.frontier.relay import Relay

@@ -7,11 +7,10 @@ from itertools import islice
 from crawler.config import Politeness
 from crawler.frontier import politeness
 from crawler.frontier.host import Host, Hosts
+from crawler.frontier.politeness import EVER
 from crawler.frontier.schedule import Schedule
 from crawler.frontier.shared import Shared
 from crawler.outcomes import Kind
-
-EVER = float("inf")
 
 
 class Places:

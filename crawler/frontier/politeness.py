@@ -13,7 +13,7 @@ from crawler.outcomes import Kind
 
 # A host whose last answer took longer is not leased together with others. Most servers answer within one second.
 SLOW_SECONDS = 5.0
-_EVER = float("inf")
+EVER = float("inf")
 
 
 class Clock(NamedTuple):
@@ -134,7 +134,7 @@ def patience(clock: Clock, rules: Politeness) -> float:
     return clock.since + rules.outage_wait if clock.failing and clock.served else 0.0
 
 
-def verdict(clock: Clock, rules: Politeness, until: float = _EVER) -> Kind | None:
+def verdict(clock: Clock, rules: Politeness, until: float = EVER) -> Kind | None:
     """How the host's remaining URLs end if it is given up now; `None` while there is hope.
 
     `until`: a host that may not be asked before then, because it failed, is not waited for.

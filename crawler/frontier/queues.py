@@ -6,7 +6,8 @@ An entry stays in the store while it is leased, and the lease is only in memory:
 import math
 from typing import NamedTuple
 
-from crawler.frontier.host import NEVER, Host, Hosts
+from crawler.frontier.host import Host, Hosts
+from crawler.frontier.politeness import EVER
 from crawler.frontier.records import (
     QUEUED,
     WAITING,
@@ -151,7 +152,7 @@ class Queues:
         host.next_due = min(host.next_due, micros / _MICRO)
 
     def _take_due(self, host: Host, limit: int, now: float, taken: list[Entry]) -> None:
-        host.next_due = NEVER
+        host.next_due = EVER
         for row, value in self._due.scan(host.prefix):
             if entry_key(value) in self.leased:
                 continue

@@ -11,7 +11,8 @@ from crawler.frontier.errands import Errands, Mail, Told, destination, slot_for
 from crawler.frontier.host import Host, Hosts
 from crawler.frontier.judging import Judging
 from crawler.frontier.lease import Errand, HostReport, Incident, RobotsRecord
-from crawler.frontier.places import EVER, Places
+from crawler.frontier.places import Places
+from crawler.frontier.politeness import EVER
 from crawler.frontier.store import Batch, Store
 from crawler.url.keys import site_of
 

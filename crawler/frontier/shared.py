@@ -4,8 +4,8 @@ Pure. A host whose address is not known yet is in no group: its first lease find
 """
 
 from crawler.frontier.host import Host
+from crawler.frontier.politeness import EVER
 
-_EVER = float("inf")
 # Addresses nobody has entries for are forgotten when there are so many, and their delay is over.
 _KEPT = 10_000
 
@@ -23,7 +23,7 @@ class Shared:
     def moment(self, host: Host) -> float:
         """From when on the address may be asked; infinite while another host of it is lent."""
         if host.address in self._lent:
-            return _EVER
+            return EVER
         return self._free_at.get(host.address, 0.0)
 
     def add(self, host: Host) -> int:
