@@ -102,7 +102,7 @@ def compare(web: Web, *, shards: int, scrapy_seeds: int) -> None:
         server = sum(web.server.cpu_times()[:2]) - before
         print(f"\n## {web.name}: raycrawl, {shards} shard(s)")
         print(f"{ours} pages in {usage.wall:.1f} s, {ours / usage.cpu_seconds:.0f} pages per CPU second "
-              f"(server: {server:.1f} CPU s, {100 * server / usage.cpu_seconds:.0f} % of the crawl's)")  # fmt: skip
+              f"(server: {server:.2f} CPU s, {100 * server / usage.cpu_seconds:.0f} % of the crawl's)")  # fmt: skip
         print(measure.table(usage, ours))
         if scrapy_seeds:
             theirs, peer = crawl_scrapy(web, folder, scrapy_seeds)
