@@ -12,7 +12,7 @@ DAY = timedelta(days=1)
 
 
 class Authority:
-    """Signs certificates; `trusting` is a client's context that believes it."""
+    """Signs certificates; whose `SSL_CERT_FILE` is its `file` believes it."""
 
     def __init__(self, folder):
         self._folder = folder
@@ -25,12 +25,8 @@ class Authority:
             .add_extension(_usage(signs=True), critical=True)
             .sign(self._key, hashes.SHA256())
         )
-        self._pem = certificate.public_bytes(serialization.Encoding.PEM).decode()
-
-    def trusting(self):
-        context = ssl.create_default_context()
-        context.load_verify_locations(cadata=self._pem)
-        return context
+        self.file = folder / "authority.pem"
+        self.file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
     def server(self, *names, expired=False, self_signed=False):
         """A context with a certificate for `names` (hostnames and addresses)."""

@@ -130,7 +130,7 @@ def authority(tmp_path_factory):
 @pytest.fixture
 def tls(authority, monkeypatch):
     """All servers have a certificate that is in order: it is not TLS that saves anybody here."""
-    monkeypatch.setattr("aiohttp.connector._SSL_CONTEXT_VERIFIED", authority.trusting())
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
     names = [f"{name}.test" for name in ("public", "private", "rebind", "later")]
     return authority.server(*names, "127.0.0.1", "::1")
 

@@ -91,7 +91,7 @@ async def test_an_http_proxy_is_asked_for_the_whole_url():
 @pytest.mark.parametrize("scheme", ["http", "socks5", "socks5h"])
 async def test_tls_goes_through_a_proxy_to_the_end(scheme, tmp_path, monkeypatch):
     authority = Authority(tmp_path)
-    monkeypatch.setattr("aiohttp.connector._SSL_CONTEXT_VERIFIED", authority.trusting())
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
 
     async def page(_):
         yield reply(b"secret")

@@ -23,7 +23,7 @@ NAMED = {"right.example": "127.0.0.1", "other.example": "127.0.0.1"}
 def authority(tmp_path, monkeypatch):
     """An authority that this machine trusts."""
     authority = Authority(tmp_path)
-    monkeypatch.setattr("aiohttp.connector._SSL_CONTEXT_VERIFIED", authority.trusting())
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
     return authority
 
 
