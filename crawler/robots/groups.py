@@ -40,23 +40,29 @@ class Sections:
 def collect(fields: Iterable[tuple[Field, bytes]]) -> Sections:
     """Sort fields into groups. Only an Allow or Disallow line ends a run of User-agent lines.
 
-    Rules before the first User-agent line are said to nobody.
+    But a Crawl-delay is said to those named before it: `User-agent: a`, `Crawl-delay: 60`, `User-agent: *` slows nobody
+    but `a`. So delays have groups of their own. Rules before the first User-agent line are said to nobody.
     """
     sections = Sections()
-    group = Group()
+    group, pace = Group(), Group()
     in_rules = True
     for name, value in fields:
         if name is Field.USER_AGENT:
             if in_rules:
-                group = Group()
-                sections.groups.append(group)
+                group, pace = Group(), Group()
+                sections.groups += [group, pace]
                 in_rules = False
-            group.agents.add(_agent(value))
+            elif pace.crawl_delay is not None:
+                pace = Group()
+                sections.groups.append(pace)
+            agent = _agent(value)
+            group.agents.add(agent)
+            pace.agents.add(agent)
         elif name is Field.SITEMAP:
             if value:
                 sections.sitemaps[value.decode("utf-8", "replace")] = None
         elif name is Field.CRAWL_DELAY:
-            group.slow_down(_seconds(value))
+            pace.slow_down(_seconds(value))
         else:
             in_rules = True
             group.rules.append((name, value))

@@ -46,6 +46,7 @@ FILES = {
     "groups": count(b"User-agent: a#\nDisallow: /\n"),
     "our groups": repeat(b"User-agent: *\nDisallow: /x\n"),
     "agents": count(b"User-agent: a#\n"),
+    "paces": count(b"User-agent: a#\nCrawl-delay: 1\n"),
     "nested": b"User-agent: *\n" + b"".join(b"Disallow: /" + b"a" * n + b"\n" for n in range(1000)),
     "escapes": repeat(b"Disallow: /%41%2f%ff\n"),
     "half escapes": repeat(b"Disallow: /%%%\n"),

@@ -69,6 +69,13 @@ def test_the_longest_of_our_crawl_delays_counts_and_only_ours():
     assert said_to("b", read(text).groups).crawl_delay == 9.0
 
 
+def test_a_crawl_delay_is_said_to_those_named_before_it():
+    text = b"user-agent: a\nuser-agent: b\ncrawl-delay: 60\nuser-agent: c\ncrawl-delay: 2\nuser-agent: *\ndisallow: /x"
+    groups = read(text).groups
+    assert [said_to(token, groups).crawl_delay for token in "abcd"] == [60.0, 60.0, 2.0, None]
+    assert all(patterns(text, token) == [b"/x"] for token in "abcd")
+
+
 def test_sitemaps_belong_to_the_file():
     text = b"sitemap: /1\nuser-agent: b\nsitemap: /2\ndisallow: /\nsitemap:\nsitemap: /1\nsitemap: /\xff"
     assert list(read(text).sitemaps) == ["/1", "/2", "/\ufffd"]
