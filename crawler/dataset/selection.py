@@ -51,7 +51,8 @@ def via_of(rel: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _endorsed(rel: str) -> bool:
-    return _NOT_ENDORSED.isdisjoint(rel.split())
+    # HTML wants spaces between the words; Google reads commas too, and tells people so.
+    return _NOT_ENDORSED.isdisjoint(rel.replace(",", " ").split())
 
 
 _FORWARDED = counter(Dropped.FORWARDED)

@@ -77,7 +77,7 @@ def _said_in_header(value: str, audience: frozenset[str]) -> Iterator[str]:
             to_us = name.strip().lower() in audience
         said = rest.strip() if scoped else part
         if to_us and said:
-            yield _spell(said)
+            yield from map(_spell, _words(said))
 
 
 def _parts(content: str) -> Iterator[str]:
@@ -86,13 +86,15 @@ def _parts(content: str) -> Iterator[str]:
     pieces.reverse()
     while pieces:
         part = pieces.pop()
-        words = part.lower().split()
         if pieces and _is_half_date(part, pieces[-1]):
             yield f"{part}, {pieces.pop()}"
-        elif len(words) > 1 and _FLAGS.issuperset(words):
-            yield from words
         elif part:
-            yield part
+            yield from _words(part)
+
+
+def _words(part: str) -> list[str]:
+    words = part.lower().split()
+    return words if len(words) > 1 and _FLAGS.issuperset(words) else [part]
 
 
 def _is_half_date(part: str, following: str) -> bool:

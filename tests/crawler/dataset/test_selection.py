@@ -67,6 +67,7 @@ def test_a_link_has_what_a_frontier_needs():
     ([("https://other.example/", ""), ("https://other.example/", "")],
      {"found": 2, "out_of_scope": 1, "same_page": 1}),
     ([("https://example.org/a", "noopener ugc"), ("https://example.org/b", "sponsored")], {"found": 2, "nofollow": 2}),
+    ([("https://example.org/a", "noopener,nofollow"), ("https://example.org/b", "ugc,x")], {"found": 2, "nofollow": 2}),
 ])  # fmt: skip
 def test_every_drop_has_its_reason(links, counts):
     assert reasons(select(links)) == counts

@@ -62,6 +62,8 @@ def test_an_agent_without_a_token_is_named_by_nothing():
         ("noindex, nofollow", ("nofollow", "noindex")),
         ("raycrawl: noindex, nofollow", ("nofollow", "noindex")),
         ("RAYCRAWL:noindex", ("noindex",)),
+        ("raycrawl: noindex nofollow", ("nofollow", "noindex")),
+        ("googlebot: noindex nofollow", ()),
         ("googlebot: noindex, nofollow", ()),
         ("noarchive, googlebot: noindex, raycrawl: nofollow", ("noarchive", "nofollow")),
         ("googlebot: nofollow, *: noarchive", ("noarchive",)),
