@@ -20,7 +20,7 @@ from crawler.url.wire import resolve
 # How much of a document may stand before its root.
 _PROLOG = 64 * 1024
 _FIRST = re.compile(
-    r"(?>[^<]+|<\?.*?\?>|<!--.*?-->|<!\[CDATA\[.*?\]\]>|<![^\[>]*+(?:\[.*?\]\s*)?>)*+<([A-Za-z_][\w.:-]*)",
+    r"(?>[^<]+|<\?.*?\?>|<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<![^\[>]*+(?:\[.*?\]\s*)?>)*+<([A-Za-z_][\w.:-]*)",
     re.DOTALL,
 )
 _MARKUP = re.compile(

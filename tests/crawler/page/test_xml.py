@@ -75,6 +75,13 @@ def test_xhtml(prolog):
     assert (page.text, page.links.urls) == ("b", ["http://h.test/x"])
 
 
+@pytest.mark.parametrize("unit", ["<!--a>", "<![CDATA[]>", "<![CDATA[", "<!a[", "<?"])
+def test_a_prolog_without_end_takes_no_time(unit):
+    """The test's own time limit is the assertion: fifty pages took two minutes."""
+    for _ in range(50):
+        read(unit * (65_536 // len(unit)))
+
+
 @pytest.mark.parametrize(
     ("xml", "text"),
     [
