@@ -17,6 +17,10 @@ from crawler.url.wire import resolve
 
 Attributes = dict[str, str | None]
 
+# How often a page's text may be looked at for the words of its links. Once is enough, unless links are inside of links:
+# 17,000 of them (`<a><svg><a><svg>`, 280 kB) took a minute.
+_TEXTS = 4
+
 _LINKS = ("a", "area", "frame", "iframe", "link", "meta")
 
 # Lexbor numbers the elements it knows; comparing numbers spares making a string for each node.
@@ -34,8 +38,11 @@ _DIRECTIVES = frozenset({"all", "follow", "index", "indexifembedded", "max-image
                          "nosnippet", "notranslate", "noydir", "unavailable_after"})  # fmt: skip
 
 # In XML an empty-element tag closes itself; read as HTML, `<script/>` would swallow the page.
-_SELF_CLOSED = re.compile(
-    r"<([A-Za-z][\w.-]*)((?:\s+[^\s<>=]+(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'))?)*)\s*/>"
+# A tag that does not is matched as well: looked into again from each `<` inside its values, 140 kB took forty seconds.
+_TAG = re.compile(
+    r"<!--.*?(?:-->|\Z)"
+    r"|<([A-Za-z][\w.-]*)((?:\s++(?:[^\s<>=/]|/(?!>))++(?:\s*+=\s*+(?:\"[^\"]*\"|'[^']*'))?)*+)\s*+(/>)?",
+    re.DOTALL,
 )
 _VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
                    "source", "track", "wbr"})  # fmt: skip
@@ -53,10 +60,11 @@ def read_html(source: Source) -> Page:
     robots: list[tuple[str, str]] = []
     # A refresh for visitors without scripts says "switch scripts on"; links inside noscript are as good as others.
     unscripted = {node.mem_id for node in parser.css("noscript > meta")} if noted else ()
+    room = _TEXTS * len(source.text)
     for node in nodes:
         tag = node.tag
         if tag == "a":
-            _add_anchor(links, node)
+            room -= _add_anchor(links, node, room)
         elif tag == "meta":
             _add_meta(None if node.mem_id in unscripted else links, robots, node.attributes)
         elif tag == "link":
@@ -73,11 +81,12 @@ def read_html(source: Source) -> Page:
 
 def read_xhtml(source: Source) -> Page:
     """The facts of a page of XHTML, with HTML's forgiveness: an XML parser would refuse what servers send."""
-    return read_html(source._replace(text=_SELF_CLOSED.sub(_closed, source.text)))
+    return read_html(source._replace(text=_TAG.sub(_closed, source.text)))
 
 
 def _closed(tag: re.Match[str]) -> str:
-    return tag[0] if tag[1].lower() in _VOID else f"<{tag[1]}{tag[2]}></{tag[1]}>"
+    name, attributes, closes = tag.groups()
+    return f"<{name}{attributes}></{name}>" if closes and name.lower() not in _VOID else tag[0]
 
 
 def _base(parser: LexborHTMLParser, url: str) -> str:
@@ -139,16 +148,22 @@ def _cut(text: str | None) -> str:
     return collapse(text)[:MAX_TEXT] if text else ""
 
 
-def _add_anchor(links: Links, node: LexborNode) -> None:
+def _add_anchor(links: Links, node: LexborNode, room: int) -> int:
+    """Takes a link, with its words if there is `room`; how many characters were looked at for them."""
     # Hundreds a page, so `_words` and `_cut` are written out.
     attributes = node.attributes
+    if "xlink:href" in attributes:  # how SVG before version 2 writes it
+        attributes.setdefault("href", attributes["xlink:href"])
     if "href" in attributes:
         rel = attributes.get("rel")
-        text = " ".join(node.text().split())[:MAX_TEXT]
+        inside = node.text() if room > 0 else ""
+        text = " ".join(inside.split())[:MAX_TEXT]
         extra = in_language(attributes["hreflang"]) if "hreflang" in attributes else None
         links.add(
             attributes["href"] or "", collapse(rel.lower()) if rel else "", text, "link", extra
         )
+        return len(inside)
+    return 0
 
 
 def _add_embedded(links: Links, tag: str, attributes: Attributes) -> None:
@@ -193,5 +208,8 @@ def _add_meta(links: Links | None, robots: list[tuple[str, str]], attributes: At
 
 
 def _is_directive(content: str) -> bool:
-    parts = content.lower().replace(";", ",").split(",")
-    return any(part.partition(":")[0].strip() in _DIRECTIVES for part in parts)
+    for part in content.lower().replace(";", ",").split(","):
+        words = part.partition(":")[0].split()  # "noindex nofollow" are two
+        if words and _DIRECTIVES.issuperset(words):
+            return True
+    return False

@@ -170,9 +170,43 @@ def test_visible_text(html, text):
     assert read(html).text == text
 
 
+def test_directives_may_stand_side_by_side():
+    html = """<meta name=robots content="noindex nofollow"><meta name=a content="follow the index">
+      <meta name=b content="x, no index, none">"""
+    assert read(html).meta_robots == (("robots", "noindex nofollow"), ("b", "x, no index, none"))
+
+
+def test_links_of_svg_are_written_in_two_ways():
+    html = "<svg><a xlink:href=old>o</a><a href=new>n</a><a href=b xlink:href=a>b</a></svg>"
+    assert found(html) == [("/dir/old", "link"), ("/dir/new", "link"), ("/dir/b", "link")]
+
+
+def test_links_within_links_without_end_lose_their_words_not_their_urls():
+    """The test's own time limit is an assertion, too: it took a minute."""
+    html = "<a href=x>w<svg>" * 17_000
+    links = read(html, limit=100_000).links
+    assert len(links) == 17_000
+    assert (links.texts[0][:3], links.texts[-1]) == ("w w", "")
+
+
+@pytest.mark.parametrize(
+    "unit", [' a="<a b"', "<a b='<a c=\"", "<!--<a b='", "<a b/", "<a/ ", '<a b="" ', "<a  \n"]
+)
+def test_tags_that_do_not_close_themselves_take_no_time(unit):
+    """The test's own time limit is the assertion: 140 kB took forty seconds, twice as many took four times that."""
+    html = "<html><body><a " + unit * (300_000 // len(unit))
+    read_xhtml(Source(html, "application/xhtml+xml", "utf-8", "http://h.test/", 10))
+
+
 @pytest.mark.parametrize(
     ("html", "text", "urls"),
     [
+        (
+            "<i title='<a/>' id=\"x\"/>a<!-- <p x='> --><a href='y'/>b",
+            "ab",
+            ["http://h.test/dir/y"],
+        ),
+        ("<iframe src='y' /><p a/b/>a", "a", ["http://h.test/dir/y"]),
         ("<script src='x'/><p>a<a href='y'/>b</p>", "ab", ["http://h.test/dir/y"]),
         ('<title/><br/><div class="a"/>b', "b", []),
     ],
