@@ -65,10 +65,17 @@ class Url(Frozen):
     tracking_parameters: tuple[str, ...] = (
         "utm_*", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "twclid", "ttclid",
         "igshid", "mc_cid", "mc_eid", "_ga", "_gl", "_hsenc", "_hsmi", "mkt_tok", "oly_anon_id", "oly_enc_id",
-        "phpsessid", "jsessionid", "aspsessionid*", "sessionid", "session_id", "sessid", "cfid", "cftoken", "zenid",
-        "oscsid",
+        "phpsessid", "jsessionid", "aspsessionid*", "sessid", "cfid", "cftoken", "zenid", "oscsid",
     )  # fmt: skip
-    session_parameters: tuple[str, ...] = ("s", "sid", "sess", "session", "session-id")
+    session_parameters: tuple[str, ...] = (
+        "s",
+        "sid",
+        "sess",
+        "session",
+        "session-id",
+        "session_id",
+        "sessionid",
+    )
     sort_query: bool = True
     strip_trailing_slash: bool = False
 

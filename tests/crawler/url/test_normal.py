@@ -118,7 +118,8 @@ TOKEN = "0123456789abcdef"
         (f"http://a/(S(x));sid={TOKEN}/y", "http://a/y"),
         ("http://a/app/(A(x-1)S(lit3py55t21z5v55vlm25s55)F(_))/", "http://a/app/"),
         ("http://a/(S(lit3py55t21z5v55vlm25s55))", "http://a/"),
-        ("http://a/x?cfid=1&cftoken=2&zenid=3&osCsid=4&sessid=5&session_id=6", "http://a/x"),
+        ("http://a/x?cfid=1&cftoken=2&zenid=3&osCsid=4&sessid=5", "http://a/x"),
+        (f"http://a/x?session_id={TOKEN}&a=1&sessionId={TOKEN}", "http://a/x?a=1"),
     ],
 )
 def test_session_ids_count_for_nothing(url, expected):
@@ -129,6 +130,8 @@ def test_session_ids_count_for_nothing(url, expected):
     "url",
     [
         "http://a/x?sid=5",
+        "http://a/connect/sessionDetail.ww?SESSION_ID=1765",
+        "http://a/agenda?sessionId=12",
         "http://a/x?s=search+words",
         "http://a/x?s=iphone15promaxreview",
         f"http://a/x?id={TOKEN}",
