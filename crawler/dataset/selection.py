@@ -39,14 +39,20 @@ class Dropped(StrEnum):
 
 
 def relation(rel: str, via: str) -> str:
-    """What a row keeps of how a link was found: the attribute, or, where there is none, the kind of link."""
+    """What a row keeps of how a link was found: the attribute, or, where there is none, the kind of link.
+
+    A page's `<a rel=sitemap>` is said to be a link: the limits of traps do not bind what a sitemap lists.
+    """
+    if via != "sitemap" and via_of(rel) == "sitemap":
+        return f"{rel} link"
     return rel or ("" if via == "link" else via)
 
 
 @lru_cache(maxsize=4096)
 def via_of(rel: str) -> str:
     """How a link was found, told from what its row keeps."""
-    return next((word for word in rel.split() if word in _KINDS), "link")
+    words = rel.split()
+    return "link" if words[-1:] == ["link"] else next(filter(_KINDS.__contains__, words), "link")
 
 
 @lru_cache(maxsize=4096)

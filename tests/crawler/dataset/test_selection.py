@@ -186,6 +186,10 @@ def test_no_links_are_a_batch_too():
     ("noopener", "area", "noopener", "link"),
     ("canonical", "canonical", "canonical", "canonical"),
     ("alternate canonical", "canonical", "alternate canonical", "canonical"),
+    ("", "sitemap", "sitemap", "sitemap"),
+    ("sitemap", "link", "sitemap link", "link"),
+    ("nofollow sitemap", "area", "nofollow sitemap link", "link"),
+    ("sitemap link", "link", "sitemap link", "link"),
 ])  # fmt: skip
 def test_how_a_link_was_found_is_told_from_its_row(rel, via, kept, told):
     assert relation(rel, via) == kept
