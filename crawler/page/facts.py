@@ -22,7 +22,8 @@ class PageLinks:
     """The occurrences of links in a page, in document order: four lists of the same length, one entry a link.
 
     Lists, not a value for each link: a page has hundreds, and whoever takes them writes columns.
-    `urls`: absolute wire URLs. `rels`: the attribute, lower-cased, spaces collapsed. `texts`: at most 256 characters.
+    `urls`: absolute wire URLs. `rels`: the attribute, lower-cased, spaces collapsed. `texts`: at most 256 characters;
+    empty where links lie in each other without end.
     `vias`: what it was found in: `link` (a, `<link>`, a `Link` header), `area`, `iframe`, `frame`, `refresh`,
     `canonical`, `srcset`, `feed` (an entry of one, or a `<link>` to one), `sitemap`.
     `extras`: by the position of the link.
