@@ -35,9 +35,8 @@ def parse_links(values: Iterable[str]) -> Iterator[HeaderLink]:
         at = 0
         while between := _BETWEEN.match(value, at):
             at = between.end()
-            if (
-                value.find(">", at) < 0
-            ):  # no target ends: looked for at each of 64 kB of commas, that took ten seconds
+            # No target ends here: looked for at each of 64 kB of commas, that took ten seconds.
+            if value.find(">", at) < 0:
                 break
             if target := _TARGET.match(value, at):
                 said, at = _parameters(value, target.end())
