@@ -18,7 +18,7 @@ from crawler.fetch.addresses import allowed
 from crawler.fetch.connector import Connector
 from crawler.fetch.exchange import Answer, Limits
 from crawler.fetch.failures import FAILURES, Failure, TimedOutError, failure
-from crawler.fetch.hosts import Hosts, Settings
+from crawler.fetch.hosts import Hosts, Settings, authorized
 from crawler.fetch.incoming import Incoming, Reply
 from crawler.fetch.inflight import Inflight
 from crawler.fetch.names import ResolutionError
@@ -156,6 +156,10 @@ class Client:
     async def _request(self, target: URL, settings: Settings, headers: dict[str, str]) -> Reply:
         """Send it; its head is read, its body not. `headers`: those of this request alone."""
         headers.update(settings.headers)
+        user, password = target.raw_user or "", target.raw_password or ""
+        if user or password:
+            # aiohttp would refuse them beside a header, and names with a colon or letters that are not Latin-1 always.
+            headers, target = authorized(headers, user, password), target.with_user(None)
         way = await self._way(target, settings, headers)
         reply = await self._session.get(
             target, headers=headers or None, allow_redirects=False, **way

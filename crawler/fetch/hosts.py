@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from pydantic import SecretStr
 
@@ -90,5 +90,13 @@ def _proxy(url: SecretStr | None) -> Proxy | None:
     return None if url is None else Proxy(url.get_secret_value())
 
 
-def _basic(credentials: str) -> str:
-    return f"Basic {b64encode(credentials.encode()).decode('ascii')}"
+def authorized(headers: Mapping[str, str], user: str, password: str) -> dict[str, str]:
+    """`headers` for a request whose URL has credentials (as they stand in it): these go before the settings'."""
+    others = {name: value for name, value in headers.items() if name.lower() != "authorization"}
+    return {**others, "Authorization": _basic(unquote_to_bytes(f"{user}:{password}"))}
+
+
+def _basic(credentials: str | bytes) -> str:
+    if isinstance(credentials, str):
+        credentials = credentials.encode()
+    return f"Basic {b64encode(credentials).decode('ascii')}"

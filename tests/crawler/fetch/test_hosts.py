@@ -79,6 +79,23 @@ def by(url, names=None, **fetch):
     return Config(dns=Dns(overrides=overrides), fetch=Fetch(proxy=url, **fetch))
 
 
+@pytest.mark.parametrize(
+    ("credentials", "sent"),
+    [("me:mine", "me:mine"), ("me", "me:"), ("a%3Ab:c", "a:b:c"), ("%E4%BD%A0:%C3%A9", "你:é")],
+)
+@pytest.mark.parametrize("settings", [{}, {"127.0.0.1": SECRET},
+                                      {"127.0.0.1": HostFetch(headers={"authorization": "Bearer x"})}])  # fmt: skip
+async def test_credentials_of_the_url_itself_are_what_is_sent(settings, credentials, sent):
+    config = Config(fetch=Fetch(allow_private=True, hosts=settings))
+    async with serving(lambda _: reply(b"")) as server:
+        answer = await ask(server.url("/x?", f"{credentials}@127.0.0.1"), config)
+    assert (answer.kind, answer.error) == (Kind.FETCHED, None)
+    lines = server.asked[0].head.decode().split("\r\n")
+    assert lines[0] == "GET /x? HTTP/1.1"
+    said = [line for line in lines if line.lower().startswith("authorization:")]
+    assert said == [f"Authorization: {basic(sent)}"]
+
+
 async def test_an_http_proxy_is_asked_for_the_whole_url():
     async with proxying() as proxy, serving(lambda _: reply(b"by proxy"), keep=False) as server:
         url = server.url("/a?b", "far.example")
