@@ -15,6 +15,8 @@ from crawler.errors import ConfigError
 
 # What is said of these must not repeat them.
 _SECRET = frozenset({"headers", "cookies", "auth", "proxy"})
+# Tables with such keys below them: who writes a value in a table's place may have meant a secret.
+_SECRETIVE = frozenset({"fetch"})
 
 
 def load(path: Path | None, options: dict[str, Any]) -> Config:
@@ -33,7 +35,7 @@ def load(path: Path | None, options: dict[str, Any]) -> Config:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         message = f"{path}: cannot read the configuration: {error.strerror}"
         raise ConfigError(message) from None
@@ -47,7 +49,8 @@ def _lay(tree: dict[str, Any], names: list[str], value: Any) -> None:
     for name in branches:
         branch = tree.setdefault(name, {})
         if not isinstance(branch, dict):
-            message = f"{name}: expected a table, found {branch!r}"
+            found = "" if name in _SECRETIVE else f", found {branch!r}"
+            message = f"{name}: expected a table{found}"
             raise ConfigError(message)
         tree = branch
     tree[leaf] = value
@@ -60,7 +63,11 @@ def _one_line(error: ValidationError, source: str) -> str:
     if first["type"] != "extra_forbidden":
         reason = first["msg"].removeprefix("Value error, ")
         # A table is too long to repeat; a secret must not be.
-        hidden = isinstance(first["input"], dict) or not _SECRET.isdisjoint(first["loc"])
+        hidden = (
+            isinstance(first["input"], dict)
+            or not _SECRET.isdisjoint(first["loc"])
+            or (first["loc"][0] in _SECRETIVE and first["type"] in {"model_type", "dict_type"})
+        )
         found = "" if hidden else f" (found {first['input']!r})"
         return f"{source}: {dotted}: {reason}{found}"
     *branch, unknown = (str(part) for part in first["loc"])

@@ -67,7 +67,7 @@ def test_tables_and_lists_of_a_file(toml):
         ({"user_agent": ""}, "user_agent: String should have at least 1 character"),
         ({"user_agent": "1bot"}, "user_agent: String should match pattern"),
         ({"robots.max_bytes": 1000}, "robots.max_bytes: Input should be greater than or equal to 512000"),
-        ({"fetch": 3}, "fetch: Input should be a valid dictionary or instance of Fetch (found 3)"),
+        ({"robots": 3}, "robots: Input should be a valid dictionary or instance of Robots (found 3)"),
         ({"priority.patterns": [["a", 300]]}, "priority.patterns.0.1: Input should be less than or equal to 255"),
         ({"user_agent": "a/1", "user_agent.name": "b"}, "user_agent: expected a table, found 'a/1'"),
     ],
@@ -92,3 +92,15 @@ def test_files_that_are_no_configuration(toml, tmp_path):
 
 def test_a_key_below_a_value_that_is_no_table(toml):
     assert line(toml("scope = 3\n"), {"scope.mode": "any"}) == "scope: expected a table, found 3"
+
+
+@pytest.mark.parametrize("text", ['fetch = "http://me:secret@proxy:1"', '[fetch]\nhosts = "me:secret"',
+                                  '[fetch.hosts]\n"example.com" = "me:secret"'])  # fmt: skip
+def test_a_secret_in_the_place_of_a_table_is_not_repeated(toml, text):
+    assert "secret" not in line(toml(text))
+    if text.startswith("fetch"):
+        assert line(toml(text), {"fetch.allow_private": True}) == "fetch: expected a table"
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file(toml):
+    assert load(toml("\ufeffuser_agent = 'bot/1'\n"), {}).user_agent == "bot/1"
