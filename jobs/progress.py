@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from actors.watch import Ending, Totals
 
@@ -133,7 +134,8 @@ def write_summary(tree: dict[str, Any], console: Console, *, as_json: bool) -> N
     if as_json:
         console.file.write(json.dumps(tree) + "\n")
         return
-    table = Table(title=f"crawl {tree['ending']}: {tree['out']}", show_header=False)
+    # Text, for a path may hold what Rich would take for its markup.
+    table = Table(title=Text(f"crawl {tree['ending']}: {tree['out']}"), show_header=False)
     table.add_column()
     table.add_column(justify="right")
     for name, value in tree.items():

@@ -109,5 +109,12 @@ def test_the_summary_as_a_table():
     assert "urls known │ 5,000" in lines
 
 
+@pytest.mark.parametrize("path", ["/a[/b]c", "/a[bold]c"])
+def test_brackets_in_a_path_are_brackets(path):
+    out = console()
+    write_summary(summary(TOTALS, Ending.COMPLETE, 60.0, path), out, as_json=False)
+    assert f"crawl complete: {path}" in printed(out)
+
+
 def test_a_crawl_that_took_no_time_has_a_rate():
     assert summary(Totals(), Ending.STOPPED, 0.0, "/out")["pages_per_second"] == 0.0
