@@ -95,12 +95,21 @@ def crawl(  # noqa: PLR0913, PLR0917  the options of the command
     }
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
+        _assert_text(out, seeds, config, *(urls or ()), *(sitemap or ()))
         tree = load(config, {name: value for name, value in options.items() if value is not None})
         code = run(tree, read_seeds(urls or (), seeds, sitemap or ()), out, as_json=as_json)
     except CrawlError as error:
         typer.echo(f"raycrawl: {error}", err=True)
         raise typer.Exit(BAD_INPUT) from None
     raise typer.Exit(code)
+
+
+def _assert_text(*arguments: str | Path | None) -> None:
+    """Bytes of a command line that are no UTF-8 are refused here: neither URLs nor Ray can have them."""
+    for text in map(str, arguments):
+        if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+            message = f"not UTF-8 text: {text!r}"
+            raise InputError(message)
 
 
 def run(config: Config, seeds: tuple[str, ...], out: str, *, as_json: bool) -> int:

@@ -54,13 +54,16 @@ class Output:
     def open(cls, out: str, state: Path | None = None) -> "Output":
         """An output by path or URI; `state`: the local directory that a remote one needs. Raises `OutputError`."""
         if "://" not in out:
-            filesystem, root = pafs.LocalFileSystem(), str(Path(out).expanduser().absolute())
+            filesystem, root = pafs.LocalFileSystem(), _absolute(out)
         else:
             try:
                 filesystem, root = pafs.FileSystem.from_uri(out)
             except (pa.ArrowException, OSError, ValueError) as error:
                 raise OutputError(_line(out, "cannot be opened", error)) from None
         root = root.rstrip("/")
+        if not root:
+            message = f"{out}: the root of a file system is no output; choose a directory in it"
+            raise OutputError(message)
         if isinstance(filesystem, pafs.LocalFileSystem):
             return cls(filesystem, root, state or Path(root, "state"), Path(root, "wal"))
         if state is None:
@@ -190,6 +193,14 @@ class Output:
         """The summary of a finished crawl, `None` if it is not finished. Raises `OutputError`."""
         text = self.read(SUCCESS)
         return None if text is None else json.loads(text)
+
+
+def _absolute(out: str) -> str:
+    try:
+        return str(Path(out).expanduser().absolute())
+    except RuntimeError:  # `~name`, and there is nobody of this name
+        message = f"{out}: cannot be opened: this user has no home directory"
+        raise OutputError(message) from None
 
 
 def sync_path(path: str) -> None:

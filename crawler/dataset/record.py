@@ -33,10 +33,18 @@ class CrawlRecord(NamedTuple):
         """Read `crawl.json`; raises `OutputError` where it is not one."""
         try:
             tree = json.loads(text)
-            return cls(**{**tree, "seeds": tuple(tree["seeds"])})
+            there = cls(**{**tree, "seeds": tuple(tree["seeds"])})
         except (ValueError, TypeError, KeyError):
+            there = None
+        if (
+            there is None
+            or not isinstance(there.schema, int)
+            or not isinstance(there.config, dict)
+            or not all(isinstance(seed, str) for seed in there.seeds)
+        ):
             message = f"{where}: not the record of a crawl; choose another output"
-            raise OutputError(message) from None
+            raise OutputError(message)
+        return there
 
 
 def begin(

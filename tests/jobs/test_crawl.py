@@ -70,6 +70,8 @@ def test_bad_configuration_seeds_and_options_touch_nothing(command, out, tmp_pat
     refused(command("a.example"), "did you mean https://a.example?")
     refused(command("--seeds", tmp_path / "none"), "cannot read the seeds")
     refused(command(), "no seeds")
+    refused(command("https://a.example/\udcff"), r"not UTF-8 text: 'https://a.example/\udcff'")
+    refused(command(SEED, "--out", "~nobody-of-this-name/x"), "home directory")
     assert not out.exists()
 
 

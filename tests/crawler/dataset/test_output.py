@@ -80,6 +80,17 @@ def test_a_bad_uri_is_one_clear_line(out, tmp_path):
     assert "\n" not in str(caught.value)
 
 
+def test_a_home_directory_that_is_none_is_one_clear_line():
+    with pytest.raises(OutputError, match=r"^~nobody-of-this-name/x: .*home directory"):
+        Output.open("~nobody-of-this-name/x")
+
+
+@pytest.mark.parametrize("out", ["/", "//", "file:///"])
+def test_the_root_of_a_file_system_is_no_output(out, tmp_path):
+    with pytest.raises(OutputError, match=r"^\S+: the root of a file system"):
+        Output.open(out, tmp_path)
+
+
 def test_an_output_can_be_sent_to_another_process(output):
     claim(output)
     assert pickle.loads(pickle.dumps(output)).read_crawl() == output.read_crawl()
@@ -246,8 +257,10 @@ def test_a_directory_of_something_else_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", [b"{", b"[]", b"{}", b"\xff", b'{"seeds": 3}', b'{"seeds": [], "more": 1}']
-)
+    "text", [b"{", b"[]", b"{}", b"\xff", b'{"seeds": 3}', b'{"seeds": [], "more": 1}',
+             *(b'{"crawl_id": "a", "created": 1, "version": "1", "schema": %s, "seeds": %s, "config": %s}' % parts
+               for parts in ((b'"2"', b"[]", b"{}"), (b"2", b"[5]", b"{}"), (b"2", b"[]", b"[]")))]
+)  # fmt: skip
 def test_a_record_that_is_none_is_refused(output, text):
     output.put(text, "crawl.json", sync=False)
     with pytest.raises(OutputError, match="not the record of a crawl"):
