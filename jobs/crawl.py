@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from importlib.metadata import version
 from pathlib import Path
@@ -134,7 +134,7 @@ def run(config: Config, seeds: tuple[str, ...], out: str, *, as_json: bool) -> i
             typer.echo(f"raycrawl: {error}; the same command resumes", err=True)
             return FAILED
         except (KeyboardInterrupt, SystemExit) as error:
-            # While Ray starts, its own handlers are in force: they raise.
+            # While Ray starts, its own handlers are in force: they raise, as ours do until the crawl has started.
             number = signal.SIGINT if isinstance(error, KeyboardInterrupt) else signal.SIGTERM
             typer.echo("raycrawl: stopped while starting; the same command resumes", err=True)
             return 128 + number
@@ -149,26 +149,27 @@ def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: b
     with (
         redirect_stdout(sys.stderr),
         engine(config),
-        _signals() as signals,
         Progress(Console(stderr=True), began) as progress,
     ):
         graph = Crawl(config, seeds, output)
-        graph.start()
-        while ending is None:
-            stats = graph.stats()
-            progress.show(total(stats), time.time())
-            ending = Ending.STOPPED if signals else watch.verdict(stats, time.time())
-            if ending is None and watch.news:
-                graph.last_call(watch.last_call)
-            if ending is None:
-                time.sleep(POLL_SECONDS)
-        if ending is not Ending.COMPLETE:
-            progress.say(f"{ending.value}: no new requests; waiting for the open ones")
-        graph.stop()
-        while not graph.drained(POLL_SECONDS):
-            progress.show(total(graph.stats()), time.time())
-        totals = total(graph.stats())
-        graph.close()
+        with _handled_by(_interrupt):
+            graph.start()
+        with _signals() as signals:
+            while ending is None:
+                stats = graph.stats()
+                progress.show(total(stats), time.time())
+                ending = Ending.STOPPED if signals else watch.verdict(stats, time.time())
+                if ending is None and watch.news:
+                    graph.last_call(watch.last_call)
+                if ending is None:
+                    time.sleep(POLL_SECONDS)
+            if ending is not Ending.COMPLETE:
+                progress.say(f"{ending.value}: no new requests; waiting for the open ones")
+            graph.stop()
+            while not graph.drained(POLL_SECONDS):
+                progress.show(total(graph.stats()), time.time())
+            totals = total(graph.stats())
+            graph.close()
     tree = summary(totals, ending, time.time() - began, output.root)
     if ending is not Ending.STOPPED:
         output.mark_success(tree)
@@ -186,14 +187,25 @@ def _signals() -> Iterator[list[int]]:
             os._exit(128 + number)
         came.append(number)
 
+    with _handled_by(take):
+        yield came
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    """Ends a start: a restore may take long, and nothing is lost if it is not waited for."""
+    raise KeyboardInterrupt if number == signal.SIGINT else SystemExit
+
+
+@contextmanager
+def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     before: dict[int, Any] = {
-        number: signal.signal(number, take) for number in (signal.SIGINT, signal.SIGTERM)
+        number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
-        yield came
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, handler_before in before.items():
+            signal.signal(number, handler_before)
 
 
 if __name__ == "__main__":

@@ -212,6 +212,18 @@ def test_a_signal_stops_it(command, out, graph, number, code):
     assert signal.getsignal(number) is before
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_restore_need_not_be_waited_for(command, out, graph, monkeypatch, number, code):
+    graph(IDLE, IDLE)
+    monkeypatch.setattr(Graph, "start", lambda _: os.kill(os.getpid(), number))
+    before = signal.getsignal(number)
+    result = command(SEED)
+    assert result.exit_code == code
+    assert result.stderr == "raycrawl: stopped while starting; the same command resumes\n"
+    assert not (out / "_SUCCESS").exists()
+    assert signal.getsignal(number) is before
+
+
 def test_a_crawl_that_goes_on_is_no_longer_finished(command, out, graph):
     graph(IDLE, IDLE)
     assert command(SEED).exit_code == 0
