@@ -202,7 +202,8 @@ class Dns(Frozen):
     `timeout`: for one name, all servers and retries together. `concurrency`: names asked for at a time by a process.
     Answers are kept for their TTL, at least `min_ttl` and at most `max_ttl`; that there is none, for `negative_ttl`.
     When no server answers, hosts whose names are not known are tried again after `retry_wait`, without this counting
-    against them, until it has lasted for `patience`.
+    against them, until it has lasted for `patience`. `retry_wait` holds too for hosts to which no connection could be
+    opened because this machine has no files, memory or ports left for it.
     """
 
     timeout: Positive = 10.0

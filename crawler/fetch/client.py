@@ -65,7 +65,7 @@ class Client:
 
     async def __aenter__(self) -> Self:
         self._resolver = Resolver(self._config.dns, self._clock)
-        self._connector = Connector(self._fetch, self._hosts, self._resolver)
+        self._connector = Connector(self._config, self._hosts, self._resolver)
         self._session = aiohttp.ClientSession(
             connector=self._connector,
             headers={

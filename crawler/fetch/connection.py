@@ -90,6 +90,13 @@ class Watched(ResponseHandler):
         if payload is not None and not payload.is_eof() and payload.exception() is None:
             payload.set_exception(exc, *cause)
 
+    def close(self) -> None:
+        """Say goodbye and go: by TLS asyncio would wait for the answer, for half a minute."""
+        transport = self.transport
+        super().close()
+        if transport is not None:
+            transport.abort()
+
     def pause_reading(self) -> None:
         """Nobody reads."""
         self._held = self._loop.time()

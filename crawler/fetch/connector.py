@@ -6,6 +6,9 @@ given the judged address, not the name.
 """
 
 import asyncio
+import errno
+import logging
+import resource
 import socket
 import ssl
 from functools import partial
@@ -15,13 +18,15 @@ import aiohappyeyeballs
 import aiohttp
 from aiohappyeyeballs import AddrInfoType
 from aiohttp.client_proto import ResponseHandler
+from aiohttp.client_reqrep import ConnectionKey
 from python_socks import ProxyType
 from python_socks.async_.asyncio import Proxy as SocksProxy
 
-from crawler.config import Fetch
+from crawler.config import Config
 from crawler.fetch.addresses import allowed
 from crawler.fetch.connection import Watched
 from crawler.fetch.failures import (
+    ExhaustedError,
     RefusedAddressError,
     TimedOutError,
     TlsError,
@@ -30,15 +35,31 @@ from crawler.fetch.hosts import Hosts, Proxy
 from crawler.fetch.names import ResolutionError
 from crawler.fetch.resolver import Resolver
 
+log = logging.getLogger(__name__)
+
 # Seconds for which an unused connection is kept: longer than the usual delays, shorter than
 # servers' patience.
 KEEP_ALIVE = 30.0
 
+# Unused connections kept for each host of a lease: those of the lease, and those of the one before.
+KEPT = 2
+
+# What there is no more of on this machine when no socket can be had: files, memory.
+_EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+
+# Seconds between two warnings about that.
+_WARNED = 60.0
+
 
 class Connector(aiohttp.TCPConnector):
-    """aiohttp's connector, guarded, and with a limit of its own for each step of a connection."""
+    """aiohttp's connector, guarded, and with a limit of its own for each step of a connection.
 
-    def __init__(self, fetch: Fetch, hosts: Hosts, resolver: Resolver) -> None:
+    Of unused connections it keeps a bounded number, at most half of the files that may be open: the
+    oldest are closed first.
+    """
+
+    def __init__(self, config: Config, hosts: Hosts, resolver: Resolver) -> None:
+        fetch = config.fetch
         super().__init__(
             limit=0,
             use_dns_cache=False,
@@ -52,6 +73,9 @@ class Connector(aiohttp.TCPConnector):
         self._names = resolver
         factory: Any = partial(Watched, loop=self._loop, fetch=fetch)
         self._factory = factory
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._kept = min(KEPT * config.runtime.lease_hosts, files // 2)
+        self._warned_at = -_WARNED
 
     async def judge(self, hostname: str) -> None:
         """Raises `OSError` if a target may not be reached, by whatever proxy."""
@@ -67,6 +91,15 @@ class Connector(aiohttp.TCPConnector):
         if not allowed(ip, self._fetch):
             # The same words for every address: only then does one error stand for all of a name's.
             raise RefusedAddressError("not a public address")
+
+    def _release(
+        self, key: ConnectionKey, protocol: ResponseHandler, *, should_close: bool = False
+    ) -> None:
+        super()._release(key, protocol, should_close=should_close)
+        # In the order in which they came; a host has one, as it is asked one thing at a time.
+        while len(self._conns) > self._kept:
+            for oldest, _ in self._conns.pop(next(iter(self._conns))):
+                oldest.close()
 
     async def _wrap_create_connection(
         self,
@@ -124,13 +157,35 @@ class Connector(aiohttp.TCPConnector):
             raise TlsError(error.__cause__ or error) from error
 
     async def _dial(self, addr_infos: list[AddrInfoType]) -> socket.socket:
-        return await aiohappyeyeballs.start_connection(
-            addr_infos=addr_infos,
-            happy_eyeballs_delay=self._happy_eyeballs_delay,
-            interleave=self._interleave,
-            loop=self._loop,
-            socket_factory=self._socket_factory,
-        )
+        lack: list[int] = []
+
+        def make(address: AddrInfoType) -> socket.socket:
+            try:
+                return self._socket(address)
+            except OSError as error:
+                lack.extend(_lack(error, [address]))
+                raise
+
+        try:
+            return await aiohappyeyeballs.start_connection(
+                addr_infos=addr_infos,
+                happy_eyeballs_delay=self._happy_eyeballs_delay,
+                interleave=self._interleave,
+                loop=self._loop,
+                socket_factory=make,
+            )
+        except OSError as error:
+            lack.extend(_lack(error, addr_infos))
+            if not lack:
+                raise
+            raise self._exhausted(lack[0]) from error
+
+    def _exhausted(self, number: int) -> ExhaustedError:
+        error, now = ExhaustedError(number), self._loop.time()
+        if now - self._warned_at >= _WARNED:
+            self._warned_at = now
+            log.warning("%s; hosts have to wait", error)
+        return error
 
     async def _through(self, proxy: Proxy, addr_infos: list[AddrInfoType]) -> socket.socket:
         """By SOCKS to the first address that may be connected to: the proxy must find nothing itself."""
@@ -174,6 +229,14 @@ def _verifying() -> ssl.SSLContext:
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     context.set_alpn_protocols(("http/1.1",))
     return context
+
+
+def _lack(error: OSError, addr_infos: list[AddrInfoType]) -> list[int]:
+    """The error's number, if it tells that we have run out of something."""
+    number = error.errno
+    # No port is left to connect from; by IPv6 it may also be that this machine has none.
+    portless = number == errno.EADDRNOTAVAIL and socket.AF_INET in {info[0] for info in addr_infos}
+    return [number] if number is not None and (portless or number in _EXHAUSTED) else []
 
 
 def _no_proxy(error: OSError) -> OSError:

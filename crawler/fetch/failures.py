@@ -27,6 +27,13 @@ class RefusedAddressError(OSError):
     """The guard refused the address; nothing was sent to it."""
 
 
+class ExhaustedError(aiohttp.ClientError):
+    """No more connections can be opened from here for now; it says nothing about the host."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"no connection can be opened from here: {os.strerror(number)}")
+
+
 class TimedOutError(aiohttp.ClientError):
     """A phase of the exchange took too long. No `TimeoutError`: aiohttp would try it again."""
 
@@ -81,7 +88,7 @@ def failure(error: BaseException) -> Failure:
         error=" ".join(reason(error).split())[:500],
         stale=isinstance(error, NoAnswerError) and error.stale,
         nameless=isinstance(error, LASTING),
-        ours=isinstance(error, OurTroubleError),
+        ours=isinstance(error, (OurTroubleError, ExhaustedError)),
     )
 
 
@@ -112,6 +119,7 @@ def _cause(error: BaseException) -> BaseException:
 _KINDS: tuple[tuple[type[BaseException], Kind], ...] = (
     (RefusedAddressError, Kind.BLOCKED_ADDRESS),
     (ResolutionError, Kind.DNS_ERROR),
+    (ExhaustedError, Kind.CONNECT_ERROR),
     (aiohttp.ClientConnectorError, Kind.CONNECT_ERROR),
     (aiohttp.ClientHttpProxyError, Kind.CONNECT_ERROR),
     (ProxyError, Kind.CONNECT_ERROR),
