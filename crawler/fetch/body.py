@@ -82,6 +82,10 @@ class Body:
         pieces, self._pieces = self._pieces, []
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
+    def drop(self) -> None:
+        """Hold nothing any more, no share either."""
+        self._pieces, self.share = [], None
+
     def _broken(self, error: CodingError) -> None:
         self.error = str(error)
         self.truncated, self.wanted = True, False

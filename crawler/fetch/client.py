@@ -136,6 +136,9 @@ class Client:
             failed = failure(
                 TimedOutError("exchange", limits.total) if deadline.expired() else error
             )
+        except asyncio.CancelledError:
+            incoming.drop()
+            raise
         if failed is not None and failed.kind is Kind.BLOCKED_ADDRESS:
             failed = await self._blocked(url, failed, settings)
         ended = self._clock()

@@ -104,6 +104,11 @@ class Incoming:
             share=None if body is None else body.share,
         )
 
+    def drop(self) -> None:
+        """Nobody wants it any more; asyncio may keep the frames that know it until the collector comes by."""
+        if self._body is not None:
+            self._body.drop()
+
     async def _read(self, content: aiohttp.StreamReader, body: Body) -> None:
         try:
             while body.wanted:

@@ -62,6 +62,7 @@ class Inflight:
         try:
             return await future
         except asyncio.CancelledError:
+            del future  # which may have got its share just now
             self._serve()  # those behind it need not wait for it
             raise
 

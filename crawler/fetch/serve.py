@@ -34,13 +34,16 @@ async def serve(
     """
     outbox = _Outbox(config, emit)
     service = _Service(lease, client, config, clock, outbox)
-    async with asyncio.TaskGroup() as group:
-        sender = group.create_task(outbox.run())
-        visits = [group.create_task(service.visit(host)) for host in lease.hosts]
-        if visits:
-            await asyncio.wait(visits)
-        outbox.close()
-        await sender
+    try:
+        async with asyncio.TaskGroup() as group:
+            sender = group.create_task(outbox.run())
+            visits = [group.create_task(service.visit(host)) for host in lease.hosts]
+            if visits:
+                await asyncio.wait(visits)
+            outbox.close()
+            await sender
+    finally:
+        outbox.drop()
 
 
 class _Service:
@@ -149,6 +152,10 @@ class _Outbox:
         self._anything.set()
         self._enough.set()
 
+    def drop(self) -> None:
+        """Hold nothing any more; asyncio may keep the frames of a cancelled lease until the collector comes by."""
+        self._waiting.clear()
+
     async def run(self) -> None:
         """Emit when a batch is full or its first outcome or report is `batch_seconds` old."""
         end = False
@@ -173,7 +180,10 @@ class _Outbox:
             end=end,
         )
         self.requests = self.robots_fetched = 0
-        await self._emit(batch, delivery)
+        try:
+            await self._emit(batch, delivery)
+        finally:
+            rows.clear()
         return end
 
     def _cut(self) -> tuple[list[Row], list[HostReport]]:

@@ -1,6 +1,7 @@
 """A lease served against real servers: politeness proved from the server's log, batches, bounds."""
 
 import asyncio
+import gc
 import time
 from itertools import pairwise
 
@@ -250,6 +251,40 @@ async def test_cancelling_leaves_no_task_and_no_request():
             await task
         ours = {left for left in asyncio.all_tasks() - before if "handle" not in repr(left)}
         assert ours == set()
+
+
+@pytest.mark.parametrize("whole", [False, True])
+async def test_cancelling_gives_the_bytes_in_flight_back_without_the_collector(whole):
+    """Else the next lease waits for them, and while all wait nothing calls the collector."""
+    size = 1 << 20
+    config = Config(
+        fetch=Fetch(allow_private=True, max_body=size, max_bytes_in_flight=2 * size),
+        runtime=Runtime(batch_seconds=SOON),
+    )
+
+    def large(target):
+        head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size
+        return (
+            site(target) if target == "/robots.txt" else head + bytes(size if whole else size // 2)
+        )
+
+    async def stuck(batch, delivery):
+        await asyncio.Event().wait()
+
+    async with serving(large) as server, Client(config, time.time) as client:
+        gc.collect()
+        gc.disable()
+        try:
+            work = lease(*(host(server, number, 2) for number in range(1, 5)))
+            task = asyncio.create_task(serve(work, client, config, clock=time.time, emit=stuck))
+            await asyncio.sleep(0.3)
+            assert client.inflight.held == 2 * size
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert client.inflight.held == 0
+        finally:
+            gc.enable()
 
 
 async def test_what_goes_wrong_with_the_consumer_is_raised():
