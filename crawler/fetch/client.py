@@ -6,7 +6,6 @@ exactly once, and follows nothing. What becomes of the reply is `Incoming`'s bus
 
 import asyncio
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, cast
 
@@ -14,10 +13,9 @@ import aiohttp
 from yarl import URL
 
 from crawler.config import Config
-from crawler.fetch.addresses import allowed
 from crawler.fetch.connector import Connector
 from crawler.fetch.exchange import Answer, Limits
-from crawler.fetch.failures import FAILURES, Failure, TimedOutError, failure
+from crawler.fetch.failures import FAILURES, TimedOutError, failure
 from crawler.fetch.hosts import Hosts, Settings, authorized
 from crawler.fetch.incoming import Incoming, Reply
 from crawler.fetch.inflight import Inflight
@@ -139,22 +137,10 @@ class Client:
         except asyncio.CancelledError:
             incoming.drop()
             raise
-        if failed is not None and failed.kind is Kind.BLOCKED_ADDRESS:
-            failed = await self._blocked(url, failed, settings)
         ended = self._clock()
         return incoming.answer(failed, verify=settings.verify, now=ended)._replace(
             fetched_at=started, ended_at=ended, elapsed=loop.time() - begun - incoming.waited
         )
-
-    async def _blocked(self, url: str, failed: Failure, settings: Settings) -> Failure:
-        """Whether the guard refused only some of a host's addresses: aiohttp tells of one of them."""
-        if settings.proxy is None:
-            with suppress(ResolutionError):
-                ips = await self._resolver.find(_exact(url).raw_host or "")
-                if any(allowed(ip, self._fetch) for ip in ips):
-                    reason = "none of its public addresses can be connected to"
-                    return Failure(Kind.CONNECT_ERROR, reason)
-        return failed
 
     async def _request(self, target: URL, settings: Settings, headers: dict[str, str]) -> Reply:
         """Send it; its head is read, its body not. `headers`: those of this request alone."""

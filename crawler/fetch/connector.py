@@ -121,6 +121,7 @@ class Connector(aiohttp.TCPConnector):
         except TimeoutError:
             raise TimedOutError("connect", self._fetch.connect_timeout) from None
         except OSError as error:
+            addr_infos.clear()  # all have been tried; aiohttp would try those behind the first anew
             raise client_error(req.connection_key, error) from error
         try:
             return await self._handshake(*args, sock=sock, **kwargs)

@@ -115,3 +115,22 @@ async def test_a_tls_server_that_does_not_say_goodbye_is_not_waited_for(tmp_path
         await asyncio.sleep(0.05)
         assert answer.kind is Kind.FETCHED
         assert open_files() < opened[0]
+
+
+async def test_every_address_is_tried_once(monkeypatch):
+    tried = []
+    monkeypatch.setattr(Connector, "_allow", lambda _, ip: tried.append(ip))
+    ips = tuple(f"127.0.0.{n}" for n in range(1, 6))
+    dns = Dns(overrides={"name.example": ips})
+    answer = await ask("http://name.example:1/", Config(fetch=configured().fetch, dns=dns))
+    assert answer.kind is Kind.CONNECT_ERROR
+    assert tried == list(ips)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+async def test_a_host_of_which_one_address_is_refused_and_one_is_dead_is_not_blocked(order):
+    fetch = configured(allow_private=False, allow_networks=("127.0.0.1",)).fetch
+    dns = Dns(overrides={"name.example": ("127.0.0.1", "127.0.0.2")[::order]})
+    answer = await ask("http://name.example:1/", Config(fetch=fetch, dns=dns))
+    assert answer.kind is Kind.CONNECT_ERROR
+    assert "not a public address" in answer.error
