@@ -13,7 +13,7 @@ from aiohttp.client_proto import ResponseHandler
 from aiohttp.http import RawResponseMessage
 
 from crawler.config import Fetch
-from crawler.fetch import exchange
+from crawler.fetch import exchange, heads
 from crawler.fetch.failures import TimedOutError, TooSlowError
 
 # Bytes of chunk sizes, extensions and trailers that an answer may have beyond as many as its body:
@@ -33,6 +33,7 @@ class Watched(ResponseHandler):
         self.exchanges = 0
         self._fetch = fetch
         self._headed = False
+        self._head = bytearray()
         self._received = 0
         self._began = 0.0
         self._heard = 0.0
@@ -42,6 +43,7 @@ class Watched(ResponseHandler):
         """An exchange begins."""
         self.exchanges += 1
         self._headed = False
+        self._head.clear()
         self._received = 0
         super().set_response_params(**params)
 
@@ -61,14 +63,35 @@ class Watched(ResponseHandler):
         if not self._received:
             self._began = now
         self._received += len(data)
-        if not self._headed:
-            # The head first: what is wrong with the bytes behind it does not undo it.
-            end = data.find(b"\r\n\r\n") + 4
-            if 4 <= end < len(data):
-                super().data_received(data[:end])
-                data = data[end:]
-        super().data_received(data)
+        if self._headed:
+            super().data_received(data)
+        else:
+            self._take_heads(data)
         self._judge(now)
+
+    def _take_heads(self, data: bytes) -> None:
+        """Each head whole and apart: what is wrong with the bytes behind it does not undo it."""
+        if self._head or heads.begins(data):
+            at = max(0, len(self._head) - 2)
+            self._head += data
+            data = b""
+            while not self._headed and self.exception() is None:
+                end = heads.END.search(self._head, at)
+                if end is None:
+                    break
+                head = bytes(self._head[: end.end()])
+                del self._head[: end.end()]
+                if (mended := heads.mended(head)) is not head:
+                    self.force_close()  # where such an answer ends is not to be relied on
+                super().data_received(mended)
+                at = 0
+            if not self._headed and (not self._head or heads.begins(bytes(self._head[:5]))):
+                self._reschedule_timeout()
+                return
+            data = bytes(self._head)
+            self._head.clear()
+        if data:
+            super().data_received(data)
 
     def _judge(self, now: float) -> None:
         payload = self._payload

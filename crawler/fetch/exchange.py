@@ -3,6 +3,7 @@
 Pure: no socket, no clock. It must not know aiohttp, hosts or politeness.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -22,6 +23,10 @@ SPEED_GRACE = 5.0
 # The rest of an answer whose body is not wanted is read up to this size, so that its connection can
 # be used again: cheaper for both sides than a new handshake.
 DRAIN = 64 * 1024
+
+# As far as it goes: "text/html charset=utf-8" and "text/html, text/html" are written too. What names
+# no type is read, and judged by its bytes.
+_MEDIA_TYPE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+)")
 
 _NOT_ASCII = {code: f"%{code:02X}" for code in range(0x80, 0x100)}
 
@@ -116,8 +121,8 @@ def head_verdict(url: str, status: int, headers: Mapping[str, str], limits: Limi
 def _wanted(content_type: str | None, types: frozenset[str]) -> bool:
     if not content_type:
         return True
-    media_type = content_type.partition(";")[0].strip().lower()
-    return not media_type or media_type in types
+    named = _MEDIA_TYPE.match(content_type)
+    return named is None or named[1].lower() in types
 
 
 def _redirect(url: str, location: str | None) -> Head:

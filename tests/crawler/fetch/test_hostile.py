@@ -25,14 +25,13 @@ ANSWERED = {
 }  # fmt: skip
 
 BARE_LF = "chunk sizes that end in a bare LF (request smuggling)"
-TWO_LENGTHS = "Content-Length beside Transfer-Encoding (request smuggling)"
 
 # Accepted by curl and refused here, each for a reason.
 REFUSED = {
     66: "HTTP/0.9", 1164: "HTTP/0.9", 1266: "HTTP/0.9",
-    770: "a list of equal Content-Lengths",
+    770: "Content-Lengths that are equal as numbers only", 1122: "gzip as a Transfer-Encoding, without chunks",
     1032: "the answer to a HEAD, which has no body", 1484: "the answer to a HEAD, which has no body",
-    1116: BARE_LF, 1124: BARE_LF, 1170: BARE_LF, 1122: TWO_LENGTHS, 1494: TWO_LENGTHS,
+    1116: BARE_LF, 1124: BARE_LF, 1170: BARE_LF,
 }  # fmt: skip
 
 # Accepted by llhttp and refused here.
