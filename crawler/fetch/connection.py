@@ -59,6 +59,9 @@ class Watched(ResponseHandler):
         if not data:
             super().data_received(data)
             return
+        if self._over:
+            self.close()  # nobody asked for it: it would pass for the answer to the next request
+            return
         now = self._loop.time()
         if not self._received:
             self._began = now
@@ -93,9 +96,14 @@ class Watched(ResponseHandler):
         if data:
             super().data_received(data)
 
+    @property
+    def _over(self) -> bool:
+        """Whether the answer has come to its end, read or not."""
+        return self._headed and (self._payload is None or self._payload.is_eof())
+
     def _judge(self, now: float) -> None:
         payload = self._payload
-        if self._headed and (payload is None or payload.is_eof()):
+        if self._over:
             return
         if not self._headed and self._received > self._fetch.max_head:
             message = f"the head is longer than {self._fetch.max_head} bytes"

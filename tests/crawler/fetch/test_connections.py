@@ -134,3 +134,28 @@ async def test_a_host_of_which_one_address_is_refused_and_one_is_dead_is_not_blo
     answer = await ask("http://name.example:1/", Config(fetch=fetch, dns=dns))
     assert answer.kind is Kind.CONNECT_ERROR
     assert "not a public address" in answer.error
+
+
+@pytest.mark.parametrize(
+    "late", [reply(b"another page"), reply(status="408 Request Timeout"), b"\r\n"]
+)
+async def test_what_comes_unasked_is_not_the_answer_to_the_next_request(late):
+    said = asyncio.Event()
+
+    async def handle(reader, writer):
+        head = await reader.readuntil(b"\r\n\r\n")
+        writer.write(reply(head.split()[1]))
+        if head.startswith(b"GET /first"):
+            await asyncio.sleep(0.02)
+            writer.write(late)
+            said.set()
+        await reader.read()
+
+    config = configured()
+    limits = exchange.page_limits(config)
+    async with listening(handle) as port, Client(config, time.time) as client:
+        first = await client.get(f"http://127.0.0.1:{port}/first", limits)
+        await said.wait()
+        await asyncio.sleep(0.02)
+        second = await client.get(f"http://127.0.0.1:{port}/second", limits)
+    assert (first.body, second.body) == (b"/first", b"/second")
