@@ -52,7 +52,7 @@ def _caret(href, base, ours, theirs):
 
 
 def _drive(href, base, ours, theirs):
-    return isinstance(theirs, str) and _DRIVE.search(theirs) and ".." in href
+    return isinstance(theirs, str) and _DRIVE.search(theirs) and ".." in base + href
 
 
 def _authority(href, base, ours, theirs):
@@ -97,6 +97,7 @@ def test_every_reference_of_the_platform_tests_against_every_base():
 @example("///test", "http://example.org/")
 @example("a^b?a^b", "http://example.org/")
 @example("/d:/..", "http://example.org/")
+@example("", "http://example.org/a/c:/..")
 @example("x", "http://xn--/")
 @example("http://a/", "foo://h:\\80/")
 def test_references_made_of_theirs_against_such_bases(href, base):
