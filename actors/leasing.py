@@ -53,7 +53,7 @@ class Permits:
         return min(wanted, self._in_hand)
 
     async def give_back(self) -> None:
-        """Nothing is queued here: others may need the pages in hand."""
+        """Nothing can be asked here now: others may need the pages in hand, or to know what this shard has used."""
         if self._limited:
             self._in_hand = 0
             await self._peers.draw(self.fetched + self._leased, 0)
@@ -143,7 +143,8 @@ class Leases:
         self._close_hopeless()
         await self._open_all(apart=False)
         await self._open_all(apart=True)
-        if self._frontier.idle:
+        now = self._clock()
+        if not any(self._frontier.ready(now, apart=apart) for apart in (False, True)):
             await self._permits.give_back()
 
     def next_ready(self) -> float | None:

@@ -437,3 +437,47 @@ async def test_hosts_that_failed_are_leased_apart_in_places_of_their_own(stage):
         ["b.example"],
     ]
     assert one.frontier.idle
+
+
+class Sharing(Journal):
+    """`Journal` of one of several shards that draw from one directory."""
+
+    def __init__(self, directory, shard):
+        super().__init__()
+        self.directory, self.shard = directory, shard
+
+    async def draw(self, granted, want):
+        return await self.directory.draw(self.shard, granted, want)
+
+
+async def test_permits_of_a_host_that_must_be_left_alone_are_for_the_other_shards(stage):
+    def refused(lease):
+        incident = Incident(Kind.HTTP_ERROR, 503, 3600.0)
+        yield delivery(
+            reports=[
+                report("a.example", NOW, successes=0, unused=keys_of(lease), incident=incident)
+            ],
+            end=True,
+        )
+
+    one, directory = stage(refused), Directory(2, 0, 5)
+    await directory.draw(1, 0, 0)
+    one.permits._peers = Sharing(directory, 0)
+    one.add(*(("a.example", key) for key in range(5)))
+    await one.step()
+    assert one.frontier.next_ready(one.now) == NOW + 3600.0
+    await one.step()
+    assert await directory.draw(1, 0, 5) == 5
+
+
+async def test_a_shard_that_can_ask_nobody_says_what_it_has_used(stage):
+    one, directory = stage(all_well), Directory(2, 0, 5)
+    one.frontier.restore(
+        settled(), NOW, counters={}, mark=0
+    )  # everyone may have been asked just now
+    one.permits._peers = Sharing(directory, 0)
+    one.permits.fetched = 2
+    one.add(("a.example", 1))
+    await one.step()
+    assert (one.frontier.queued, one.work.leases) == (1, [])
+    assert await directory.draw(1, 0, 5) == 3
