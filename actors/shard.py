@@ -214,6 +214,7 @@ class Shard:
             sent=self._outbox.messages,
             received=self._received,
             stalled=frontier.stalled(now),
+            next_ready=frontier.next_ready(now),
             answers=leases.answers,
             leases=leases.open,
             batches=leases.batches,

@@ -35,7 +35,7 @@ class ShardStats:
     """A shard at one moment. `sent`, `received`: link messages acknowledged and taken, for the end of the crawl.
 
     `idle`: nothing is left. `stalled`: nothing but failing hosts and retries is. `answers`: those that count as a host
-    being well.
+    being well. `next_ready`: the next moment at which somebody can be asked, `None` if there is none.
     """
 
     number: int
@@ -45,6 +45,7 @@ class ShardStats:
     sent: int = 0
     received: int = 0
     stalled: bool = False
+    next_ready: float | None = None
     answers: int = 0
     leases: int = 0
     batches: int = 0

@@ -5,8 +5,9 @@ two rounds, the second begun after the first ended, and no shard sent or took a 
 anywhere (Mattern's four counters, 1987).
 
 Nothing is left but failing hosts and retries when every shard is idle or stalled in two such rounds. That makes the
-*last call*: a moment until which they are waited for. It is called off when a message or a good answer shows that there
-is work again; a host that only goes on failing does not move it.
+*last call*: a moment until which they are waited for, or less long if none of them may be asked before it. Nobody is
+given up sooner. It is called off when a message or a good answer shows that there is work again; a host that only goes
+on failing does not move it.
 """
 
 from collections import Counter
@@ -101,10 +102,20 @@ class Watch:
             self.last_call = None
         elif told is None and was_quiet and quiet:
             self.last_call = now + self._last_wait
-        elif told and now > told + TURN_SECONDS:
+        elif told and (now > told + TURN_SECONDS or (quiet and _in_vain(stats, told))):
             self.last_call = 0.0
         self.news = self.last_call != told
         return None
+
+
+def _in_vain(stats: Sequence[ShardStats], until: float) -> bool:
+    """Whether nobody is being asked, nor can be before then."""
+    return not any(
+        shard.leases
+        or shard.batches
+        or (shard.next_ready is not None and shard.next_ready <= until)
+        for shard in stats
+    )
 
 
 def total(stats: Sequence[ShardStats]) -> Totals:

@@ -154,13 +154,16 @@ class Frontier:
     def last_call(self, until: float | None, now: float) -> None:
         """Nothing is left anywhere but failing hosts and retries: these end at `until`. `None`: something is, again.
 
-        A host that may not be asked before then is given up now, or with its next failure; a retry is due at the latest
-        then. Calling it again changes nothing.
+        A retry is due at the latest then. 0.0: the moment is over; a host that is failing is given up, now or with its
+        next failure, unless the crawl goes on after all. Calling it again changes nothing.
         """
         places = self._places
         waiting = places.call(EVER if until is None else until)
         batch = self._store.batch()
-        self._judging.conclude(waiting, batch)
+        if until is None:
+            self._judging.pardon(waiting, batch)
+        else:
+            self._judging.conclude(waiting, batch)
         self._store.write(batch)
         for host in waiting:
             self.relay.reconsider(host, now)

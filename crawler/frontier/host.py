@@ -11,12 +11,13 @@ class Host:
     `floor`: no unleased entry of the queue is before this key (the scan need not cross the tombstones of the eaten).
     `next_due`: no unleased waiting entry is due earlier. `lent`: a fetch task has it, so it is not in the schedule.
     `stored`: it has a record. `apart`: which schedule it was last in (`Places`). `called`: it has errands to run for
-    others. Before `rests_until` it is asked for nothing else: it waits for an errand of its own.
+    others. Before `rests_until` it is asked for nothing else: it waits for an errand of its own. `ended`: it is given
+    up only because the crawl seems to end, which is not stored.
     """
 
     __slots__ = (
-        "address", "admitted", "apart", "called", "clock", "due", "floor", "given_up", "leased", "lent", "name",
-        "next_due", "prefix", "queued", "rests_until", "site", "sitemaps", "slot", "stored",
+        "address", "admitted", "apart", "called", "clock", "due", "ended", "floor", "given_up", "leased", "lent",
+        "name", "next_due", "prefix", "queued", "rests_until", "site", "sitemaps", "slot", "stored",
     )  # fmt: skip
 
     def __init__(self, slot: int, name: str, record: HostRecord) -> None:
@@ -25,7 +26,7 @@ class Host:
         self.prefix = host_prefix(slot, name)
         self.site, self.admitted, self.sitemaps, self.clock, self.given_up, self.address = record
         self.queued = self.due = self.leased = 0
-        self.lent = self.stored = self.apart = self.called = False
+        self.lent = self.stored = self.apart = self.called = self.ended = False
         self.rests_until = 0.0
         self.floor = self.end
         self.next_due = EVER
@@ -46,8 +47,9 @@ class Host:
     @property
     def record(self) -> HostRecord:
         """What is stored of the host."""
+        given_up = None if self.ended else self.given_up
         return HostRecord(
-            self.site, self.admitted, self.sitemaps, self.clock, self.given_up, self.address
+            self.site, self.admitted, self.sitemaps, self.clock, given_up, self.address
         )
 
 

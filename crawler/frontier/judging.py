@@ -20,7 +20,7 @@ GIVEN_UP = "hosts_given_up"
 
 
 class Judging:
-    """A host is given up once, and counted when it is."""
+    """A host is given up once, and counted when it is; only if the crawl does not end with it, it is so no longer."""
 
     def __init__(
         self,
@@ -45,12 +45,21 @@ class Judging:
         self.conclude((host,), batch)
 
     def conclude(self, hosts: Iterable[Host], batch: Batch) -> None:
-        """Gives up those that are beyond hope, or beyond the end of the crawl, and saves these."""
-        given_up = 0
+        """Gives up those that are beyond hope, or all that are failing where the crawl ends, and saves these."""
+        over, given_up = self._places.over, 0
         for host in hosts:
             if host.given_up is None:
-                host.given_up = politeness.verdict(host.clock, self._rules, self._places.until)
+                host.given_up = politeness.verdict(host.clock, self._rules, over=over)
                 if host.given_up is not None:
+                    host.ended = politeness.verdict(host.clock, self._rules) is None
                     self._hosts.save(batch, host)
                     given_up += 1
         self._meta.count(batch, {GIVEN_UP: given_up} if given_up else {})
+
+    def pardon(self, hosts: Iterable[Host], batch: Batch) -> None:
+        """The crawl has not ended: who was given up only for that may be asked again; `put` must follow."""
+        pardoned = [host for host in hosts if host.ended]
+        for host in pardoned:
+            host.given_up, host.ended = None, False
+            self._places.given_up.pop(host.name, None)
+        self._meta.count(batch, {GIVEN_UP: -len(pardoned)} if pardoned else {})

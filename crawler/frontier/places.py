@@ -17,8 +17,9 @@ class Places:
     """A host with unleased entries or errands is in one of `lent`, the schedules, `given_up`; one with nothing is gone.
 
     `apart`: the schedule of hosts that may hold up others (`Clock.apart`); all other ones are in `schedule`. `waiting`:
-    the hosts that are failing or have only retries left; the end of the crawl waits for them until `until` at most,
-    and does not begin while one of them is in `outages`, by the moment there. `parked`: those of them that are.
+    the hosts that are failing or have only retries left; the end of the crawl waits for them until `until` at most
+    (0.0: no longer), and does not begin while one of them is in `outages`, by the moment there. `parked`: those of them
+    that are.
     """
 
     def __init__(self, hosts: Hosts, rules: Politeness, restarted: float) -> None:
@@ -36,6 +37,11 @@ class Places:
         self.given_up: dict[str, Host] = {}
         self.lent: dict[str, Host] = {}
         self.put_all(list(hosts.known.values()))
+
+    @property
+    def over(self) -> bool:
+        """Whether hosts that are failing are waited for no longer."""
+        return self.until <= 0.0
 
     def suspect(self, now: float) -> None:
         """Hosts may have been asked until `now`: none is asked again before its delay has passed since then."""
@@ -156,7 +162,7 @@ class Places:
         return [
             host
             for host in self.waiting.values()
-            if (host.queued or host.due) and not host.lent and host.given_up is None
+            if host.ended or ((host.queued or host.due) and not host.lent and host.given_up is None)
         ]
 
     def hopeless(self, limit: int) -> list[tuple[Host, Kind]]:

@@ -134,13 +134,13 @@ def patience(clock: Clock, rules: Politeness) -> float:
     return clock.since + rules.outage_wait if clock.failing and clock.served else 0.0
 
 
-def verdict(clock: Clock, rules: Politeness, until: float = EVER) -> Kind | None:
+def verdict(clock: Clock, rules: Politeness, *, over: bool = False) -> Kind | None:
     """How the host's remaining URLs end if it is given up now; `None` while there is hope.
 
-    `until`: a host that may not be asked before then, because it failed, is not waited for.
+    `over`: the crawl ends, and does not wait for a host that is failing (but for those with its `patience`).
     """
     if clock.parks <= rules.parks_before_giving_up and not (
-        clock.failing and clock.blocked_until > until
+        over and clock.failing and clock.blocked_until > patience(clock, rules)
     ):
         return None
     return Kind.ROBOTS_UNREACHABLE if clock.robots_failures else Kind.GAVE_UP

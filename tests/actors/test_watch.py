@@ -39,7 +39,7 @@ def test_a_busy_round_between_two_idle_ones_begins_again(change):
     assert verdicts(idle, busy, idle, idle) == [None, None, None, Ending.COMPLETE]
 
 
-STALLED = [IDLE, replace(OTHER, idle=False, stalled=True)]
+STALLED = [IDLE, replace(OTHER, idle=False, stalled=True, next_ready=161.0)]
 
 
 def calls(*rounds):
@@ -62,6 +62,22 @@ def test_after_the_last_call_nobody_waits_for_a_lease_either():
         watch.verdict(STALLED, now)
         made.append((watch.last_call, watch.news))
     assert made[1:] == [(161.0, True), (161.0, False), (0.0, True), (0.0, False)]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({}, (0.0, True)),
+        ({"next_ready": None}, (0.0, True)),
+        ({"leases": 1}, (161.0, False)),
+        ({"batches": 1}, (161.0, False)),
+        ({"stalled": False}, (161.0, False)),
+    ],
+)
+def test_who_cannot_be_asked_before_the_last_call_is_not_waited_for(change, told):
+    late = [IDLE, replace(STALLED[1], **{"next_ready": 161.5, **change})]
+    assert calls(STALLED, STALLED, late)[-1] == told
+    assert calls(STALLED, STALLED, [replace(IDLE, next_ready=120.0), late[1]])[-1][0] == 161.0
 
 
 def test_a_busy_round_makes_no_last_call():

@@ -600,26 +600,65 @@ def test_hosts_that_are_slow_or_failing_are_never_leased_with_others(opened):
     assert {host.host for host in apart.hosts} == {"a.example", "b.example"}
 
 
-@pytest.mark.parametrize(("asked", "kept"), [(50.0, True), (70.0, False)])
-def test_at_the_last_call_a_host_is_tried_again_or_ended_but_never_asked_early(opened, asked, kept):
+def test_at_the_last_call_a_host_is_tried_again_until_it_is_over_but_never_asked_early(opened):
     frontier = opened()
     frontier.discover(links(link(key=1), link(key=2)), NOW)
-    told = Incident(Kind.HTTP_ERROR, 429, asked)
+    told = Incident(Kind.HTTP_ERROR, 429, 50.0)
     frontier.report([failed("a.example", NOW, *keys_of(lease(frontier, urls=1)), told)], NOW)
     assert frontier.stalled(NOW)
     frontier.last_call(NOW + 60, NOW)
     frontier.last_call(NOW + 60, NOW)
-    assert frontier.stats(NOW).hosts_given_up == (not kept)
-    if kept:
-        assert frontier.stalled(NOW)
-        assert frontier.hopeless(9) == []
-        assert frontier.next_ready(NOW) == NOW + asked
-        keys = keys_of(lease(frontier, NOW + asked, urls=1))
-        frontier.report([failed("a.example", NOW + asked, *keys, told)], NOW + asked)
+    assert frontier.stalled(NOW)
+    assert frontier.next_ready(NOW) == NOW + 50
+    keys = keys_of(lease(frontier, NOW + 50, urls=1))
+    frontier.report([failed("a.example", NOW + 50, *keys, told)], NOW + 50)
+    assert frontier.hopeless(9) == []
+    frontier.last_call(0.0, NOW + 61)
+    frontier.last_call(0.0, NOW + 61)
+    assert frontier.stats(NOW).hosts_given_up == 1
     [(host, kind, reason)] = frontier.hopeless(9)
     assert (len(host.urls), kind) == (2, Kind.GAVE_UP)
     assert reason.startswith("the crawl ended before the host could be asked again")
-    assert reason.endswith(f"http_error 429, to be asked after {asked:.0f} s")
+    assert reason.endswith("http_error 429, to be asked after 50 s")
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_crawl_that_goes_on_after_all_gives_up_nobody_for_its_end(opened, closed, restarted):
+    frontier = opened()
+    frontier.discover(links(link(key=1), link(key=2)), NOW)
+    frontier.report([failed("a.example", NOW, *keys_of(lease(frontier, urls=1)))], NOW)
+    frontier.last_call(0.0, NOW)
+    given = frontier.hopeless(closed)
+    rows = [row(host, url, kind) for host, kind, _ in given for url in host.urls]
+    frontier.settle(settled(*rows), NOW, counters={}, mark=1)
+    if restarted:
+        frontier = opened(NOW)
+    frontier.last_call(None, NOW)
+    frontier.discover(links(link(key=3)), NOW)
+    assert frontier.hopeless(9) == []
+    assert len(keys_of(lease(frontier, NOW + 20, urls=9))) == 3 - closed
+    assert frontier.stats(NOW).hosts_given_up == (closed == 2 or restarted)
+
+
+def test_a_site_that_goes_down_after_the_last_call_has_its_time_too(opened):
+    frontier = opened(politeness={"outage_wait": 500.0})
+    frontier.discover(links(link(key=1)), NOW)
+    lease(frontier)
+    retry = RetryLater(1, Kind.HTTP_ERROR, 502, 30.0)
+    frontier.report([report("a.example", NOW + 1, served=True, retries=(retry,))], NOW)
+    assert frontier.stalled(NOW)
+    frontier.last_call(NOW + 60, NOW)
+    keys = keys_of(lease(frontier, NOW + 30))
+    down = Incident(Kind.HTTP_ERROR, 503, 120.0)
+    frontier.report([failed("a.example", NOW + 30, *keys, down)], NOW + 30)
+    frontier.last_call(0.0, NOW + 61)
+    assert not frontier.stalled(NOW + 61)
+    assert frontier.next_ready(NOW + 61) == NOW + 150
+    keys = keys_of(lease(frontier, NOW + 150))
+    down = down._replace(retry_after=400.0)
+    frontier.report([failed("a.example", NOW + 150, *keys, down)], NOW + 150)
+    assert len(frontier.hopeless(9)) == 1
 
 
 def test_at_the_last_call_retries_are_due_by_then_until_it_is_called_off(opened):

@@ -253,13 +253,19 @@ class FrontierMachine(RuleBasedStateMachine):
             self.hand_out(host)
             self.fetched |= {url.key: row(host, url, kind) for url in host.urls}
 
-    @rule(seconds=st.one_of(st.none(), st.floats(0.0, 60.0)))
+    @rule(seconds=st.one_of(st.none(), st.just("over"), st.floats(0.0, 60.0)))
     def last_call(self, seconds):
-        """Whoever failed and may not be asked by then is given up; all that is left can be asked by then."""
-        until = None if seconds is None else self.now + seconds
+        """When it is over whoever is failing is given up, and only then; all that is left can be asked at once."""
+        given_up = self.frontier.stats(self.now).hosts_given_up
+        over = seconds == "over"
+        until = 0.0 if over else None if seconds is None else self.now + seconds
         self.frontier.last_call(until, self.now)
-        if until is not None and self.frontier.stalled(self.now):
-            assert self.frontier.next_ready(self.now) <= until + 5.0
+        if over and self.frontier.stalled(self.now):
+            assert self.frontier.next_ready(self.now) <= self.now + 5.0
+        if not over:
+            assert self.frontier.stats(self.now).hosts_given_up <= given_up
+        if seconds is None:
+            assert not any(host.ended for host in self.frontier._hosts.known.values())
 
     @rule(seconds=st.floats(0.0, 30.0))
     def advance(self, seconds):

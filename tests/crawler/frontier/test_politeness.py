@@ -207,20 +207,22 @@ def test_whoever_answers_now_and_then_is_never_given_up(answers):
 
 
 @pytest.mark.parametrize(
-    ("clock", "until", "expected"),
+    ("clock", "over", "expected"),
     [
-        (Clock(incidents=9, parks=1), 1e9, None),
-        (Clock(incidents=9, parks=2), 1e9, Kind.GAVE_UP),
-        (Clock(robots_failures=9, parks=2), 1e9, Kind.ROBOTS_UNREACHABLE),
-        (Clock(incidents=1, blocked_until=100), 100, None),
-        (Clock(incidents=1, blocked_until=101), 100, Kind.GAVE_UP),
-        (Clock(robots_failures=1, blocked_until=101), 100, Kind.ROBOTS_UNREACHABLE),
-        (Clock(free_at=200), 100, None),
-        (Clock(free_at=200, incidents=1, blocked_until=150), 100, None),
+        (Clock(incidents=9, parks=1), False, None),
+        (Clock(incidents=9, parks=2), False, Kind.GAVE_UP),
+        (Clock(robots_failures=9, parks=2), False, Kind.ROBOTS_UNREACHABLE),
+        (Clock(incidents=1, blocked_until=100), False, None),
+        (Clock(incidents=1, blocked_until=100), True, Kind.GAVE_UP),
+        (Clock(robots_failures=1, blocked_until=100), True, Kind.ROBOTS_UNREACHABLE),
+        (Clock(free_at=200), True, None),
+        (Clock(free_at=200, incidents=1, blocked_until=150), True, None),
+        (Clock(since=100, incidents=1, blocked_until=700, served=True), True, None),
+        (Clock(since=100, incidents=1, blocked_until=701, served=True), True, Kind.GAVE_UP),
     ],
 )
-def test_verdict(clock, until, expected):
-    assert verdict(clock, RULES, until) is expected
+def test_verdict(clock, over, expected):
+    assert verdict(clock, RULES, over=over) is expected
 
 
 def test_reasons_say_how_many_how_long_and_what_the_last_one_was():
