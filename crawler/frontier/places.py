@@ -94,6 +94,7 @@ class Places:
     def put(self, host: Host) -> None:
         """Puts a host where it belongs after whatever happened to it."""
         if host.lent:
+            self._note(host)  # an errand of its own may have come back meanwhile
             return
         name = host.name
         if host.given_up is None and (host.queued or host.due or host.called):

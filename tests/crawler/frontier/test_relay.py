@@ -225,3 +225,15 @@ def test_too_many_errands_are_told_so_at_once(frontier):
     assert [told.errand for told in frontier.relay.errands.outgoing()] == errands[MAX_URLS:]
     assert len(lease(frontier, NOW, seconds=20).hosts[0].errands) == 11
     frontier.release(["b.example"], NOW)
+
+
+@pytest.mark.parametrize("failure", [FAILED, None])
+def test_what_is_told_while_the_host_runs_an_errand_counts_for_the_end_at_once(frontier, failure):
+    sends(frontier)
+    other = Errand(B, f"{A}/robots.txt", 1)
+    frontier.relay.post([other], NOW)
+    assert lease(frontier, NOW + 2.0).hosts[0].errands == (other.url,)
+    told = Told(ERRAND, Heard(AT_B, NOW + 50.0, rules=None if failure else RULES, failure=failure))
+    frontier.relay.post([told], NOW + 50.0)
+    frontier.check()
+    assert frontier.stalled(NOW + 50.0) == (failure is not None)
