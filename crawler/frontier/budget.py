@@ -2,13 +2,17 @@
 
 A URL counts from the moment it is let in, and stops counting if it ends as no page (`crawler.outcomes.PAGES`): so a
 budget of a hundred pages is not used up by redirects, and is never overdrawn. Where there is no limit nothing is
-counted (it costs as much as storing the link): a limit that is introduced when a crawl is resumed counts from then on.
+counted (it costs as much as storing the link): of a crawl that is resumed with a new limit what is queued counts, and
+all that is let in from then on.
 Hosts are always counted: there are few of them. Sitemaps are counted by themselves, and for good: their limit is what
 bounds a tree of indexes.
 """
 
+from collections import Counter
+from collections.abc import Mapping
+
 from crawler.config import Config
-from crawler.frontier.host import Host
+from crawler.frontier.host import Host, Hosts
 from crawler.frontier.store import Batch, Store, site_hosts_key, site_key
 
 
@@ -16,6 +20,23 @@ def host_limit(config: Config, host: str) -> int | None:
     """Pages granted to one host: its own rule if it has one, else the general one; `None`: no limit."""
     own = config.politeness.hosts.get(host)
     return config.budget.pages_per_host if own is None or own.max_pages is None else own.max_pages
+
+
+def recount(config: Config, store: Store, hosts: Hosts) -> None:
+    """What is queued has been let in, if there was a limit then or not: else its failures would make room for others."""
+    batch = store.batch()
+    sites: Counter[bytes] = Counter()
+    for host in hosts.known.values():
+        live = host.queued + host.due
+        sites[site_key(host.slot, host.site)] += live
+        if host_limit(config, host.name) is not None and host.admitted < live:
+            host.admitted = live
+            hosts.save(batch, host)
+    if config.budget.pages_per_site is not None:
+        ledger = Ledger(config, store)
+        ledger.raise_to(sites)
+        ledger.save(batch)
+    store.write(batch)
 
 
 class Ledger:
@@ -68,6 +89,12 @@ class Ledger:
             return False
         host.admitted += by
         return True
+
+    def raise_to(self, sites: Mapping[bytes, int]) -> None:
+        """No site's count is lower than this, by its key in the store."""
+        for site, count in sites.items():
+            if self._count(site) < count:
+                self.counts[site] = count
 
     def save(self, batch: Batch) -> None:
         """Puts the sites' new counts into the batch."""

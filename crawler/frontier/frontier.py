@@ -13,6 +13,7 @@ import pyarrow as pa
 from crawler.config import Config
 from crawler.frontier import politeness
 from crawler.frontier.audit import audit
+from crawler.frontier.budget import recount
 from crawler.frontier.contents import Contents
 from crawler.frontier.discovery import Discovery
 from crawler.frontier.host import Host, Hosts
@@ -280,6 +281,7 @@ class Frontier:
         self._seen = Seen(max(limits.bloom_capacity, expected), limits.bloom_false_positive_rate)
         self._seen.fill_from(self._store.urls.rows())
         self._queues = Queues(self._store, self._hosts)
+        recount(config, self._store, self._hosts)
 
     def _take_back(self, host: Host, report: HostReport, batch: Batch, now: float) -> None:
         for key in report.unused:

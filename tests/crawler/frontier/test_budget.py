@@ -1,11 +1,14 @@
+import random
+
 import pytest
 
 from crawler.frontier.budget import Ledger, host_limit
+from crawler.frontier.frontier import Frontier
 from crawler.frontier.host import Host
 from crawler.frontier.politeness import Clock
 from crawler.frontier.records import HostRecord
 from crawler.frontier.store import Store, site_hosts_key, site_key
-from tests.crawler.frontier.builders import config
+from tests.crawler.frontier.builders import config, fates, link, links, rows_of
 
 
 @pytest.fixture
@@ -103,3 +106,23 @@ def test_sitemaps_have_a_limit_of_their_own(store):
     one.sitemaps = 2
     assert ledger.refusal(one, sitemap=True) == "sitemap_limit"
     assert ledger.refusal(one) is None
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"), [("pages_per_host", "budget_host"), ("pages_per_site", "budget_site")]
+)
+def test_what_was_queued_before_there_was_a_limit_counts_for_it(tmp_path, limit, reason):
+    def opened(**budget):
+        rules = config(budget=budget, politeness={"delay": 0.0})
+        return Frontier(tmp_path, rules, rng=random.Random(1), now=0.0)
+
+    frontier = opened()
+    frontier.discover(links(*(link(key=key) for key in range(5))), 0.0)
+    frontier.close()
+    frontier = opened(**{limit: 2})
+    lent = frontier.lease(1.0, deadline=9.0, max_hosts=1, max_urls=4)
+    frontier.settle(rows_of(lent, "http_error"), 1.0, counters={}, mark=1)
+    later = links(*(link(key=key) for key in range(10, 13)))
+    assert frontier.discover(later, 1.0) == fates(new=1, **{reason: 2})
+    frontier.check()
+    frontier.close()
