@@ -23,7 +23,7 @@ def host_limit(config: Config, host: str) -> int | None:
 
 
 def recount(config: Config, store: Store, hosts: Hosts) -> None:
-    """What is queued has been let in, if there was a limit then or not: else its failures would make room for others."""
+    """What is queued has been let in, limit or not: else each of its failures would make room for another URL."""
     batch = store.batch()
     sites: Counter[bytes] = Counter()
     for host in hosts.known.values():

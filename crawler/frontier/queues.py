@@ -87,7 +87,7 @@ class Queues:
     def take(self, host: Host, limit: int, now: float) -> list[Entry]:
         """Leases up to `limit` entries: retries that are due, then the queue in its order."""
         taken: list[Entry] = []
-        if host.next_due <= now:
+        if host.due and host.next_due <= now:
             self._take_due(host, limit, now, taken)
         if host.queued and len(taken) < limit:
             self._take_queued(host, limit, taken)
@@ -152,8 +152,10 @@ class Queues:
         host.next_due = min(host.next_due, micros / _MICRO)
 
     def _take_due(self, host: Host, limit: int, now: float, taken: list[Entry]) -> None:
+        # Before it there are only tombstones of the eaten: thousands, where a server's answer is 502 for all it has.
+        start = due_key(host.prefix, max(0, int(host.next_due * _MICRO) - 1), 0)
         host.next_due = EVER
-        for row, value in self._due.scan(host.prefix):
+        for row, value in self._due.scan(host.prefix, start):
             if entry_key(value) in self.leased:
                 continue
             moment = read_due(row) / _MICRO

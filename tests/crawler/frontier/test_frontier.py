@@ -7,7 +7,7 @@ from crawler.errors import FencedError, StateError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.lease import Incident, LeasedUrl, RetryLater, RobotsRecord
 from crawler.frontier.records import Done, unpack_url
-from crawler.frontier.store import host_prefix, pack_key
+from crawler.frontier.store import Family, host_prefix, pack_key, read_due
 from crawler.outcomes import Kind
 from crawler.robots.rules import parse
 from tests.crawler.frontier.builders import (
@@ -707,3 +707,26 @@ def test_the_end_waits_longer_for_a_host_that_has_served_pages(opened):
         assert not frontier.stalled(NOW + 504)
         assert frontier.stalled(NOW + 505)
         frontier = opened(NOW + 5, politeness=rules)
+
+
+def test_retries_are_sought_behind_those_that_are_done(opened, monkeypatch):
+    """Before them lie the tombstones of the host's: a scan from their first took 50 ms after 30,000."""
+    frontier = opened(politeness={"delay": 0.0})
+    frontier.discover(links(link(key=1), link(key=2)), NOW)
+    waits = dict(zip(keys_of(lease(frontier)), (10.0, 20.0), strict=True))
+    retries = [RetryLater(key, Kind.HTTP_ERROR, 502, wait) for key, wait in waits.items()]
+    frontier.report([report("a.example", NOW, retries=tuple(retries))], NOW)
+    given = lease(frontier, NOW + 10)
+    frontier.report([report("a.example", NOW + 10)], NOW + 10)
+    frontier.settle(rows_of(given), NOW + 10, counters={}, mark=1)
+    starts, scan = [], Family.scan
+
+    def spy(family, prefix, start=None):
+        if family is frontier._store.due:
+            starts.append(start)
+        return scan(family, prefix, start)
+
+    monkeypatch.setattr(Family, "scan", spy)
+    assert keys_of(lease(frontier, NOW + 20)) == [key for key, wait in waits.items() if wait > 10]
+    [start] = starts
+    assert read_due(start) == pytest.approx((NOW + 20.0) * 1e6, abs=2)
