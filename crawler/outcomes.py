@@ -51,7 +51,8 @@ RETRIES: dict[Kind, Retry] = {
     Kind.REDIRECT: FINAL,
     Kind.HTTP_ERROR: FINAL,
     Kind.ROBOTS_DENIED: FINAL,
-    Kind.ROBOTS_UNREACHABLE: FINAL,
+    # Of an origin that never answered, where another one of the host does; else the host's own schedule ends it.
+    Kind.ROBOTS_UNREACHABLE: Retry(4, 300.0, against_host=False),
     Kind.DNS_ERROR: Retry(3, 60.0, against_host=True),
     Kind.CONNECT_ERROR: Retry(3, 30.0, against_host=True),
     Kind.TLS_ERROR: Retry(2, 60.0, against_host=True),

@@ -8,7 +8,7 @@ from crawler.fetch.exchange import Answer
 from crawler.fetch.hearing import hear
 from crawler.frontier.errands import onward
 from crawler.frontier.lease import Errand, HostLease, Incident, RobotsRecord
-from crawler.outcomes import Kind
+from crawler.outcomes import Kind, retry
 from crawler.robots.rules import Rules
 from crawler.url.keys import host_of, origin_of
 
@@ -27,6 +27,7 @@ class HostRobots:
             record.origin: (Rules.unpack(record.rules), record.expires_at)
             for record in lease.robots
         }
+        self._strangers = lease.strangers
         self._heading: Errand | None = None
         self.fetched: list[RobotsRecord] = []
         self.failure: str | None = None
@@ -47,6 +48,11 @@ class HostRobots:
         known = self._rules.get(origin_of(url))
         return () if known is None else known[0].sitemaps
 
+    def strange(self, origin: str, failure: Incident) -> bool:
+        """Whether a failure is the origin's alone: the host answers elsewhere, never here, and asks for no time."""
+        asks = failure.kind is Kind.HTTP_ERROR and retry(failure.kind, failure.status).against_host
+        return origin in self._strangers and not asks
+
     def place(self, origin: str) -> str:
         """The URL at which the rules of an origin are to be asked for now."""
         return self._heading.url if self._heading else f"{origin}/robots.txt"
@@ -66,7 +72,8 @@ class HostRobots:
             self._rules[origin] = (Rules.unpack(came.rules), came.expires_at)
             self.fetched.append(came)
         elif isinstance(came, Incident):
-            self.failure = origin
+            if not self.strange(origin, came):
+                self.failure = origin
         elif host_of(came.url) == self._host:
             self._heading = came
         else:

@@ -163,7 +163,10 @@ class HostVisit:
         if came is None:
             self._block(origin, answer)
         elif isinstance(came, Incident):
-            self._stop(came)
+            if self._robots.strange(origin, came):
+                self._put_off(origin, answer)
+            else:
+                self._stop(came)
         elif isinstance(came, RobotsRecord):
             self._successes += 1
         else:
@@ -231,13 +234,27 @@ class HostVisit:
 
     def _block(self, origin: str, answer: Answer) -> None:
         """The origin has no address that may be connected to: its URLs need not be tried."""
-        kept: deque[LeasedUrl] = deque()
-        for leased in self._queue:
-            if origin_of(leased.url) == origin:
-                self._finish(leased, answer)
+        for leased in self._take_out(origin):
+            self._finish(leased, answer)
+
+    def _put_off(self, origin: str, answer: Answer) -> None:
+        """The origin cannot be had where others of the host can: its URLs are tried again later, the others go on."""
+        rule = retry(Kind.ROBOTS_UNREACHABLE)
+        ended = Answer(
+            Kind.ROBOTS_UNREACHABLE, answer.fetched_at, answer.ended_at, answer.elapsed,
+            ip=answer.ip, tls_verified=answer.tls_verified, error=answer.error or answer.kind,
+        )  # fmt: skip
+        for leased in self._take_out(origin):
+            if leased.attempt + 1 < rule.attempts:
+                later = RetryLater(leased.key, ended.kind, None, rule.wait)
+                self._retries.append(later)
             else:
-                kept.append(leased)
-        self._queue = kept
+                self._finish(leased, ended)
+
+    def _take_out(self, origin: str) -> list[LeasedUrl]:
+        taken = [leased for leased in self._queue if origin_of(leased.url) == origin]
+        self._queue = deque(leased for leased in self._queue if origin_of(leased.url) != origin)
+        return taken
 
     def _unasked(self, answer: Answer) -> bool:
         """Whether no request was made: the host has no name, or nobody could be asked for it.

@@ -52,7 +52,7 @@ class HostLease:
     robots' crawl-delay is considered. `robots` holds the unexpired records of the origins in `urls`. `errands`: wire
     URLs at which other origins' robots.txt is to be had; they are asked first. `response_seconds`: of the host's last
     answer. `address`: where it is thought to be; empty: to be found out before anything is asked; `None`: of no
-    interest.
+    interest. `strangers`: origins of which no robots.txt was ever had, though another one's was, and one has failed.
     """
 
     host: str
@@ -65,6 +65,7 @@ class HostLease:
     errands: tuple[str, ...] = ()
     response_seconds: float = 0.0
     address: str | None = None
+    strangers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

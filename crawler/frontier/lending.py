@@ -92,18 +92,19 @@ class Lending:
 
     def _host_lease(self, host: Host, moment: float, entries: list[Entry], now: float) -> HostLease:
         urls = tuple(_leased(entry) for entry in entries)
+        origins = dict.fromkeys(origin_of(leased.url) for leased in urls)
+        failing = host.clock.robots_failures > 0
         return HostLease(
             host=host.name,
             site=host.site,
             slot=host.slot,
             not_before=moment,
             delay=politeness.configured_delay(host.name, self._rules),
-            robots=self._origins.load(
-                host, dict.fromkeys(origin_of(leased.url) for leased in urls), now
-            ),
+            robots=self._origins.load(host, origins, now),
             urls=urls,
             response_seconds=host.clock.response_seconds,
             address=None if self._rules.address_delay is None else host.address,
+            strangers=self._origins.strangers(host, origins) if failing else (),
         )
 
 

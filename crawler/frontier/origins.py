@@ -26,6 +26,12 @@ class Origins:
                     found.append(RobotsRecord(origin, rules, expires_at))
         return tuple(found)
 
+    def strangers(self, host: Host, origins: Iterable[str]) -> tuple[str, ...]:
+        """Those of which there was never a record, if there was one of another origin of the host."""
+        size = len(host.prefix)
+        known = {row[size:].decode() for row, _ in self._store.hosts.scan(host.prefix)} - {""}
+        return tuple(origin for origin in origins if origin not in known) if known else ()
+
     def save(self, batch: Batch, host: Host, records: Iterable[RobotsRecord]) -> float | None:
         """Stores records; the longest crawl-delay among them in seconds (0: none asked), or `None` without records."""
         longest = None

@@ -1,6 +1,7 @@
 """What a server feels of the back-off, and a crawl of bad hosts: whole crawls, judged from the server's log."""
 
 import time
+from collections import Counter
 from itertools import pairwise
 
 import pytest
@@ -11,7 +12,7 @@ from benchmarks.simweb.log import violations
 from crawler.loading import load
 from tests.actors.inprocess import local_crawl, rows_of
 from tests.shared import figure
-from tests.troubled import Host, black_hole, bursts, dead, pages, serving
+from tests.troubled import Host, black_hole, bursts, dead, pages, reply, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
 
@@ -116,3 +117,19 @@ async def test_hosts_of_one_address_are_one_host_to_their_server(tmp_path):
     figure(
         "back-off", "four hosts on one address", requests=len(shared), shortest_wait=round(min(gaps), 3)
     )  # fmt: skip
+
+
+async def test_a_link_to_a_dead_port_costs_its_row_and_no_page(tmp_path):
+    well = pages(20)
+
+    def manner(number, target):
+        dead = '<a href="http://a.test:1/"></a><a href="https://a.test:1/2"></a>'
+        home = reply("200 OK", dead + "".join(f'<a href="/{n}">{n}</a>' for n in range(1, 21)))
+        return (0.0, home) if target == "/" else well(number, target)
+
+    async with serving({"a.test": Host(manner)}) as web:
+        waits = {"backoff_base": 1.0, "retry_wait_factor": 0.002, "last_wait": 3.0}
+        totals, rows, _, _ = await crawl(web, tmp_path, politeness=waits)
+        assert violations(web.log, DELAY) == []
+    assert Counter(kind for kind, _ in rows["a.test"]) == {"fetched": 21, "robots_unreachable": 2}
+    assert totals.hosts_given_up == 0

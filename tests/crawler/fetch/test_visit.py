@@ -595,3 +595,46 @@ def test_a_name_without_an_address_is_an_incident():
     report = visit.report()
     assert (report.address, report.unused) == (None, (1,))
     assert report.incident.kind is Kind.DNS_ERROR
+
+
+DEAD = "https://a.example"
+
+
+@pytest.mark.parametrize(
+    ("failed", "alone"),
+    [
+        (failure(Kind.CONNECT_ERROR, error="refused"), True),
+        (failure(Kind.TLS_ERROR, error="no TLS"), True),
+        (answer(Kind.HTTP_ERROR, status=500), True),
+        (answer(Kind.HTTP_ERROR, status=503), False),
+    ],
+)
+def test_an_origin_that_never_answered_does_not_stop_the_host(failed, alone):
+    dead = leased(1, f"{DEAD}/1"), leased(2, f"{DEAD}/2", attempt=3)
+    lease = replace(host(*dead, leased(3)), strangers=(DEAD,))
+    visit = visiting(lease)
+    assert visit.next(0.0) == AskRobots(DEAD, f"{DEAD}/robots.txt")
+    visit.robots_answer(DEAD, failed)
+    if not alone:
+        assert visit.next(10.0) == Done()
+        report = visit.report()
+        assert (report.robots_failure, report.unused) == (DEAD, (1, 2, 3))
+        return
+    assert visit.next(0.5) == Wait(1.5), "it was a request like others"
+    assert visit.next(1.5) == Get(leased(3))
+    visit.answered(leased(3), answer(at=1.5))
+    (ended, fetched) = visit.take()
+    assert (ended.leased.key, ended.answer.kind) == (2, Kind.ROBOTS_UNREACHABLE)
+    assert (ended.answer.error, ended.answer.status) == (failed.error or "http_error", None)
+    assert fetched.leased.key == 3
+    report = visit.report()
+    assert (report.robots_failure, report.incident, report.unused) == (None, None, ())
+    assert [(later.key, later.wait) for later in report.retries] == [(1, 300.0)]
+
+
+def test_an_origin_is_the_host_s_where_no_other_has_answered():
+    visit = visiting(host(leased(1), leased(2), robots=()))
+    visit.next(0.0)
+    visit.robots_answer(ORIGIN, failure(Kind.CONNECT_ERROR))
+    assert visit.next(10.0) == Done()
+    assert visit.report().robots_failure == ORIGIN

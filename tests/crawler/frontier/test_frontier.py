@@ -730,3 +730,19 @@ def test_retries_are_sought_behind_those_that_are_done(opened, monkeypatch):
     assert keys_of(lease(frontier, NOW + 20)) == [key for key, wait in waits.items() if wait > 10]
     [start] = starts
     assert read_due(start) == pytest.approx((NOW + 20.0) * 1e6, abs=2)
+
+
+def test_once_an_origin_failed_those_that_never_answered_are_named(opened):
+    frontier = opened()
+    frontier.discover(links(link(key=1), link(key=2)), NOW)
+    [first] = lease(frontier, urls=1).hosts
+    rules = RobotsRecord("http://a.example", parse(b"", "raycrawl").pack(), NOW + 100)
+    frontier.report([report("a.example", NOW, robots=(rules,), unused=(1,))], NOW)
+    [second] = lease(frontier, NOW + 5, urls=1).hosts
+    assert first.strangers == second.strangers == ()
+    ended = failed("a.example", NOW + 5, second.urls[0].key)
+    frontier.report([ended._replace(robots_failure="https://a.example")], NOW + 5)
+    for now in (NOW + 50, NOW + 500):  # what the other one said may be too old by now
+        [third] = lease(frontier, now, urls=1).hosts
+        assert third.strangers == ("https://a.example",)
+        frontier.report([report("a.example", now, unused=(third.urls[0].key,))], now)

@@ -26,4 +26,7 @@ def test_records_are_kept_by_origin_and_given_out_until_they_expire(tmp_path):
     assert origins.load(host, [HTTPS, PORT, "http://a.example"], 49.0) == records
     assert origins.load(host, [HTTPS, PORT], 50.0) == records[1:]
     assert origins.load(host, [PORT], 60.0) == ()
+    assert origins.strangers(host, ["http://a.example", HTTPS]) == ("http://a.example",)
+    other = Host(7, "b.example", HostRecord("b.example", 0, 0, Clock(), None))
+    assert origins.strangers(other, ["http://b.example"]) == ()
     store.close()
