@@ -7,9 +7,10 @@ from dataclasses import dataclass
 class FrontierStats:
     """A moment's counts. URLs are `queued` (unleased), `leased`, or `due` (waiting for a retry); hosts likewise.
 
-    `hosts_parked` are among those that wait; `hosts_given_up` counts all since the crawl began. `bloom_fill` is 1.0
-    when the next filter is due; `bloom_measured_fp_rate` is the share of unknown keys for which the store was asked in
-    vain, since the shard opened.
+    `hosts_parked` are among those that wait; `hosts_given_up` counts all since the crawl began (one that was given up
+    for an end that did not come, and has its rows or a restart behind it, may count again). `bloom_fill` is 1.0 when
+    the next filter is due; `bloom_measured_fp_rate` is the share of unknown keys for which the store was asked in vain,
+    since the shard opened.
     """
 
     queued: int
