@@ -27,7 +27,7 @@ from crawler.dataset.output import Output
 from crawler.errors import CrawlError, InputError
 from crawler.loading import load
 from jobs.claiming import alone, leave_other_layouts
-from jobs.progress import Progress, summary, write_summary
+from jobs.progress import Progress, last_call, summary, write_summary
 from jobs.seeds import read_seeds
 
 FAILED, BAD_INPUT = 1, 2
@@ -161,6 +161,7 @@ def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: b
                 ending = Ending.STOPPED if signals else watch.verdict(stats, time.time())
                 if ending is None and watch.news:
                     graph.last_call(watch.last_call)
+                    progress.say(last_call(watch.last_call, time.time()))
                 if ending is None:
                     time.sleep(POLL_SECONDS)
             if ending is not Ending.COMPLETE:

@@ -109,6 +109,15 @@ def _panel(totals: Totals, rates: Rates, seconds: float) -> Table:
     return table
 
 
+def last_call(until: float | None, now: float) -> str:
+    """Why a crawl goes on with hardly anything left, or does so no longer (`Watch.last_call`)."""
+    if until is None:
+        return "there is work again"
+    if until <= now:
+        return "failing hosts are waited for no longer; what is left of them ends as rows"
+    return f"nothing is left but failing hosts and retries; they have {until - now:.0f} s more"
+
+
 def size(count: float) -> str:
     """Bytes for people."""
     for unit in ("B", "kB", "MB", "GB"):

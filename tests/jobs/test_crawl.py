@@ -185,6 +185,17 @@ def test_a_complete_crawl(command, out, graph):
     assert "pages=3" in result.stderr
 
 
+def test_the_shards_and_the_user_hear_what_the_end_waits_for(command, graph):
+    stalled = replace(BUSY, stalled=True)
+    scripted = graph(stalled, stalled, stalled, IDLE, IDLE)
+    result = command(SEED)
+    assert result.exit_code == 0, result.output
+    (life,) = scripted.lives
+    assert life.steps.count("last call") == 2
+    told = [line for line in result.stderr.splitlines() if "failing hosts" in line]
+    assert [line.split()[0] for line in told] == ["nothing", "failing"]
+
+
 def test_seeds_of_a_resumed_crawl_need_not_be_told_again(command, out, graph):
     scripted = graph(IDLE, IDLE)
     assert command(SEED).exit_code == 0

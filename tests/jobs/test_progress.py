@@ -7,7 +7,15 @@ import pytest
 from rich.console import Console
 
 from actors.watch import Ending, Totals
-from jobs.progress import LINE_SECONDS, WINDOW_SECONDS, Progress, size, summary, write_summary
+from jobs.progress import (
+    LINE_SECONDS,
+    WINDOW_SECONDS,
+    Progress,
+    last_call,
+    size,
+    summary,
+    write_summary,
+)
 
 TOTALS = Totals(
     pages=1200, rows=1300, wire_bytes=2_500_000, queued=12_345, leased=7, hosts_ready=3, hosts_waiting=4,
@@ -118,3 +126,12 @@ def test_brackets_in_a_path_are_brackets(path):
 
 def test_a_crawl_that_took_no_time_has_a_rate():
     assert summary(Totals(), Ending.STOPPED, 0.0, "/out")["pages_per_second"] == 0.0
+
+
+def test_the_end_says_what_it_waits_for():
+    assert [last_call(until, 1000.0).partition(";")[0] for until in (1060.0, None, 0.0)] == [
+        "nothing is left but failing hosts and retries",
+        "there is work again",
+        "failing hosts are waited for no longer",
+    ]
+    assert last_call(1060.0, 1000.0).endswith("they have 60 s more")
