@@ -108,6 +108,8 @@ class RowBuilder:
                 )
                 if values.kind == Kind.PARSE_FAILED:
                     found = None
+                elif error is not None:  # the page is what could be decoded of its body
+                    values = values._replace(error=error)
             columns.append(values)
             outlinks.append(with_named(found, url, named) if named else found)
         return columns, outlinks

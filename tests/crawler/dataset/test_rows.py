@@ -92,6 +92,13 @@ def test_a_page_becomes_a_row():
     assert row["fetched_at"].timestamp() == START
 
 
+def test_a_page_whose_coding_was_cut_says_so():
+    parsed = built(outcome(URL, body=BODY, truncated=True, error="gzip ends too early"))
+    row = only(parsed)
+    assert (row["kind"], row["truncated"], row["error"]) == ("fetched", True, "gzip ends too early")
+    assert (row["title"], parsed.links.num_rows) == ("A page", 2)
+
+
 def test_what_is_known_of_single_links_stands_beside_them(monkeypatch):
     def read(*arguments, **choice):
         columns, found = reading.read(*arguments, **choice)
