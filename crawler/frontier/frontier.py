@@ -43,6 +43,7 @@ class Frontier:
     def __init__(self, path: Path, config: Config, *, rng: random.Random, now: float) -> None:
         """Opens or creates the state in `path`; raises `StateError` where it cannot be used."""
         self._rules = config.politeness
+        self._rng = rng
         limits = config.frontier
         self._store = Store(path, block_cache=limits.block_cache, write_buffer=limits.write_buffer)
         self._hosts = Hosts(self._store)
@@ -177,13 +178,21 @@ class Frontier:
         )
 
     def release(self, hosts: Iterable[str], now: float) -> None:
-        """Hosts of a lost lease are free again, but they may have been asked until this very moment."""
+        """Hosts of a lost lease are free again, but they may have been asked until this very moment.
+
+        One of them may be what the lease died of: they are leased in ever smaller company, and one that was alone has
+        had an incident.
+        """
         batch = self._store.batch()
         lent = self._places.lent
         touched = {lent[name] for name in hosts if name in lent}
         for host in touched:
             free_at = now + politeness.delay(host.name, host.clock, self._rules)
             host.clock = host.clock._replace(free_at=max(host.clock.free_at, free_at))
+            if self._lending.company(host.losses) == 1:
+                host.clock = politeness.after_loss(host.clock, now, self._rules, self._rng)
+                self._judging.conclude((host,), batch)
+            host.losses += 1
             self._end_loan(host, batch, now, None, now)
         self._store.write(batch)
         self._places.put_all(touched)
@@ -284,6 +293,7 @@ class Frontier:
         recount(config, self._store, self._hosts)
 
     def _take_back(self, host: Host, report: HostReport, batch: Batch, now: float) -> None:
+        host.losses = 0
         for key in report.unused:
             self._queues.give_back(key)
         for retry in report.retries:

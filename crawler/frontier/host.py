@@ -12,12 +12,13 @@ class Host:
     `next_due`: no unleased waiting entry is due earlier. `lent`: a fetch task has it, so it is not in the schedule.
     `stored`: it has a record. `apart`: which schedule it was last in (`Places`). `called`: it has errands to run for
     others. Before `rests_until` it is asked for nothing else: it waits for an errand of its own. `ended`: it is given
-    up only because the crawl seems to end, which is not stored.
+    up only because the crawl seems to end, which is not stored. `losses`: how many leases with it were lost since
+    it was last heard of; it may be what they died of.
     """
 
     __slots__ = (
         "address", "admitted", "apart", "called", "clock", "due", "ended", "floor", "given_up", "leased", "lent",
-        "name", "next_due", "prefix", "queued", "rests_until", "site", "sitemaps", "slot", "stored",
+        "losses", "name", "next_due", "prefix", "queued", "rests_until", "site", "sitemaps", "slot", "stored",
     )  # fmt: skip
 
     def __init__(self, slot: int, name: str, record: HostRecord) -> None:
@@ -25,7 +26,7 @@ class Host:
         self.name = name
         self.prefix = host_prefix(slot, name)
         self.site, self.admitted, self.sitemaps, self.clock, self.given_up, self.address = record
-        self.queued = self.due = self.leased = 0
+        self.queued = self.due = self.leased = self.losses = 0
         self.lent = self.stored = self.apart = self.called = self.ended = False
         self.rests_until = 0.0
         self.floor = self.end
@@ -38,6 +39,11 @@ class Host:
     def end(self) -> bytes:
         """A key after all keys of the host's queue."""
         return self.prefix + b"\xff" * 10
+
+    @property
+    def unsafe(self) -> bool:
+        """Whether it may hold up others of a lease, or take them with it."""
+        return self.losses > 0 or self.clock.apart
 
     @property
     def priority(self) -> int:

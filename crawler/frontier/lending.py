@@ -38,12 +38,16 @@ class Lending:
         self._origins = origins
         self._rules = config.politeness
         self._urls_per_host = config.runtime.urls_per_host
+        self._lease_hosts = config.runtime.lease_hosts
         self._rng = rng
 
     def lend(
         self, now: float, deadline: float, max_hosts: int, max_urls: int, *, apart: bool
     ) -> tuple[HostLease, ...]:
-        """Up to `max_hosts` ready hosts, up to `max_urls` URLs in all; those with errands first, even without URLs."""
+        """Up to `max_hosts` ready hosts, up to `max_urls` URLs in all; those with errands first, even without URLs.
+
+        Of those that were in lost leases only as many as each may be leased with.
+        """
         hosts: list[HostLease] = []
         room = max_urls
         called = self._relay.called(now, apart=apart)
@@ -52,11 +56,22 @@ class Lending:
             ready = next(called, None) or (next(drawn, None) if room > 0 else None)
             if ready is None:
                 break
+            max_hosts = min(max_hosts, self.company(ready[0].losses))
+            if len(hosts) >= max_hosts:
+                self._places.put(ready[0])
+                break
             lent = self._lend(*ready, room, deadline, now)
             if lent is not None:
                 hosts.append(lent)
                 room -= len(lent.urls)
         return tuple(hosts)
+
+    def company(self, losses: int) -> int:
+        """How many hosts a lease may have if one of them has so many `losses`.
+
+        Half as many with each: so the one that fetch tasks die of is soon alone, and the others are served without it.
+        """
+        return max(1, self._lease_hosts >> losses)
 
     def hopeless(self, limit: int) -> list[tuple[HostLease, Kind, str]]:
         """Up to `limit` URLs of given-up hosts, which are not to be fetched: the kind and text of their rows."""

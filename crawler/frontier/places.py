@@ -16,7 +16,7 @@ from crawler.outcomes import Kind
 class Places:
     """A host with unleased entries or errands is in one of `lent`, the schedules, `given_up`; one with nothing is gone.
 
-    `apart`: the schedule of hosts that may hold up others (`Clock.apart`); all other ones are in `schedule`. `waiting`:
+    `apart`: the schedule of hosts that may harm others (`Host.unsafe`); all other ones are in `schedule`. `waiting`:
     the hosts that are failing or have only retries left; the end of the crawl waits for them until `until` at most
     (0.0: no longer), and does not begin while one of them is in `outages`, by the moment there. `parked`: those of them
     that are.
@@ -116,7 +116,7 @@ class Places:
         name, clock, moment = host.name, host.clock, self.moment(host)
         if not (host.queued or host.called):
             moment = max(moment, min(host.next_due, self.until))
-        apart = clock.apart
+        apart = host.unsafe
         if host.apart is not apart:
             self._schedule(host.apart).remove(name)
             host.apart = apart
@@ -203,7 +203,7 @@ class Places:
                 host.given_up is not None and not host.lent and host.queued + host.due > 0
             ), host
             assert host.lent or has_work or host.leased, host
-            assert scheduled[1] == (places[1] and host.clock.apart), host
+            assert scheduled[1] == (places[1] and host.unsafe), host
             assert _waits(host) == (host.name in self.waiting), host
         assert self.parked <= self.waiting.keys() <= self._hosts.known.keys()
         assert self.outages.keys() <= self.waiting.keys()

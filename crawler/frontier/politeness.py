@@ -126,6 +126,18 @@ def after(
     )
 
 
+def after_loss(clock: Clock, now: float, rules: Politeness, rng: random.Random) -> Clock:
+    """The clock after a fetch task has died that served no other host: an incident that nobody could report."""
+    incidents = clock.incidents + 1
+    return clock._replace(
+        blocked_until=max(clock.blocked_until, now + _hold(incidents, None, rules, rng)),
+        incidents=incidents,
+        parks=clock.parks + (incidents >= rules.incidents_before_parking),
+        since=clock.since or now,
+        trouble="the fetch task died that asked it",
+    )
+
+
 def patience(clock: Clock, rules: Politeness) -> float:
     """Until when the end of the crawl waits for a host that is failing as for one that is well.
 

@@ -265,6 +265,24 @@ async def test_lost_after_some_came(stage):
     assert one.permits.fetched == 1
 
 
+async def test_a_host_that_fetch_tasks_die_of_ends_and_takes_no_other_with_it(stage):
+    def script(lease):
+        deadly = any(host.host == "deadly.example" for host in lease.hosts)
+        return [LostError("the process died")] if deadly else all_well(lease)
+
+    one = stage(script, lease_hosts=8)
+    one.add(("deadly.example", 0), *((f"{number}.example", number) for number in range(1, 30)))
+    while not one.frontier.idle:
+        await one.step(seconds=max(0.0, one.frontier.next_ready(one.now) - one.now))
+        assert len(one.work.leases) < 100
+    assert one.journal.appended == 30
+    [(kind, reason)] = one.work.given_up
+    assert kind == "gave_up"
+    assert "the fetch task died that asked it" in reason
+    alone = [lease for lease in one.work.leases if len(lease.hosts) == 1]
+    assert one.leases.lost - len(alone) <= 3
+
+
 async def test_a_lost_batch_is_leased_again_but_its_hosts_are_not_punished(stage):
     one = stage(all_well)
     one.work.lose_batches = 1

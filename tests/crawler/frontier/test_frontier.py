@@ -238,6 +238,56 @@ def test_a_lost_lease_gives_everything_back_and_the_host_waits(opened):
     assert keys_of(lease(frontier, NOW + 14)) == [1, 2]
 
 
+def test_the_host_that_fetch_tasks_die_of_is_found_and_given_up_and_the_others_are_served(opened):
+    """Every lease with it is lost, and nothing says why."""
+    frontier = opened(
+        politeness={"delay": 0.0, "incidents_before_parking": 2, "parks_before_giving_up": 0},
+        runtime={"lease_hosts": 8},
+    )
+    names = [f"{letter}.example" for letter in "abcdefgh"]
+    frontier.discover(links(*(link(name, key) for key, name in enumerate(names))), NOW)
+    now, sizes, served = NOW, [], set()
+    while served != set(names[1:]) or not (hopeless := frontier.hopeless(9)):
+        now = max(now, frontier.next_ready(now))
+        given = lease(frontier, now, hosts=8)
+        hosts = [host.host for host in given.hosts]
+        if names[0] in hosts:
+            sizes.append(len(hosts))
+            frontier.abandon(keys_of(given))
+            frontier.release(hosts, now)
+        else:
+            served.update(hosts)
+            frontier.settle(
+                settled(*(row(host, host.urls[0]) for host in given.hosts)),
+                now,
+                counters={},
+                mark=0,
+            )
+            frontier.report([report(name, now) for name in hosts], now)
+        frontier.check()
+        assert len(sizes) < 9
+    assert sizes[0] == 8
+    assert sizes[-2:] == [1, 1], sizes
+    assert all(size <= most for size, most in zip(sizes, (8, 4, 2, 1, 1, 1), strict=False)), sizes
+    [(host, kind, why)] = hopeless
+    assert (host.host, kind) == (names[0], Kind.GAVE_UP)
+    assert "the fetch task died that asked it" in why
+
+
+def test_a_host_that_is_heard_of_again_is_no_suspect(opened):
+    frontier = opened(politeness={"delay": 1.0})
+    frontier.discover(links(link(key=1), link(key=2)), NOW)
+    given = lease(frontier, urls=1)
+    frontier.abandon(keys_of(given))
+    frontier.release(["a.example"], NOW)
+    ready = [frontier.ready(NOW + 1, apart=apart) for apart in (False, True)]
+    assert ready == [0, 1]
+    given = lease(frontier, NOW + 1, urls=1)
+    frontier.report([report("a.example", NOW + 1, unused=keys_of(given))], NOW + 1)
+    ready = [frontier.ready(NOW + 9, apart=apart) for apart in (False, True)]
+    assert ready == [1, 0]
+
+
 def test_an_incident_holds_the_host_back_and_the_last_one_gives_it_up(opened):
     frontier = opened(
         politeness={
