@@ -39,14 +39,21 @@ def engine(config: Config) -> Iterator[None]:
     """Ray for the length of a crawl: the cluster that a submitted job runs on, or one of our own on this machine.
 
     `ray.init()` would join any cluster it finds here, so the local one is asked for by name; a job has `RAY_ADDRESS`.
+    Raises `CrawlError` if Ray cannot be had.
     """
     if ray.is_initialized():
         yield
         return
-    if os.environ.get("RAY_ADDRESS"):
-        ray.init(logging_level=logging.WARNING, namespace=f"raycrawl-{uuid.uuid4().hex}")
-    else:
-        _init_local(config)
+    try:
+        if os.environ.get("RAY_ADDRESS"):
+            ray.init(logging_level=logging.WARNING, namespace=f"raycrawl-{uuid.uuid4().hex}")
+        else:
+            _init_local(config)
+    except Exception as error:
+        # Ray raises what comes, bare `Exception` too. It grants its own processes 15 and 30 seconds, come what may.
+        reason = " ".join(str(error).split())[:300]
+        message = f"Ray did not start (logs: /tmp/ray; a machine may be too busy for it): {reason}"
+        raise CrawlError(message) from error
     try:
         yield
     finally:
@@ -58,7 +65,8 @@ def _init_local(config: Config) -> None:
     # would write to the home directory and demand from then on from every other cluster there protects nothing here.
     os.environ.setdefault("RAY_AUTH_MODE", "disabled")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    cpus = config.runtime.cpus or len(os.sched_getaffinity(0))
+    cores = len(os.sched_getaffinity(0))
+    cpus = config.runtime.cpus or cores
     ray.init(
         address="local",
         num_cpus=cpus,
@@ -70,8 +78,12 @@ def _init_local(config: Config) -> None:
         _system_config={
             # Ray ends idle workers above the CPU count after a second, and every new one imports everything again.
             "idle_worker_killing_time_threshold_ms": 600_000,
-            # Actors are many and start at once; beyond four times this number Ray warns.
-            "worker_maximum_startup_concurrency": max(cpus, config.runtime.shards + 1),
+            # Actors are many and start at once; beyond four times this number Ray warns. CPUs that are not there start
+            # nobody sooner.
+            "worker_maximum_startup_concurrency": max(min(cpus, cores), config.runtime.shards + 1),
+            # One for each CPU from the start is a second gained; with 64 on a machine of two cores everything on it
+            # stood still for half a minute, and other starts of Ray failed by that.
+            "prestart_worker_first_driver": cpus <= cores,
             # No dashboard, so nobody reads them.
             "enable_metrics_collection": False,
             "task_events_report_interval_ms": 0,

@@ -223,6 +223,20 @@ def test_a_signal_stops_it(command, out, graph, number, code):
     assert signal.getsignal(number) is before
 
 
+def test_that_ray_does_not_start_is_one_line(command, monkeypatch):
+    def too_late(**_):
+        message = "The current node timed out during startup.\nThis could happen"
+        raise Exception(message)
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr("actors.crawl.ray.init", too_late)
+    result = command(SEED)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("raycrawl: Ray did not start")
+    assert result.stderr.endswith("during startup. This could happen; the same command resumes\n")
+    assert result.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_restore_need_not_be_waited_for(command, out, graph, monkeypatch, number, code):
     graph(IDLE, IDLE)
