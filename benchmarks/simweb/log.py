@@ -2,7 +2,8 @@
 
 A line is start, end (wall-clock seconds), status, host, target, user agent, separated by tabs. `start` is when the
 whole request had arrived, `end` when the answer was handed to the transport, all at once (or when the client gave
-the connection up: status 0). Hosts are names: two names on one address are two hosts.
+the connection up: status 0; then it is the last moment at which the client was certainly there). Hosts are names: two
+names on one address are two hosts.
 """
 
 from collections import Counter, defaultdict

@@ -24,6 +24,9 @@ CONTROL = "127.0.0.1"
 _MOST_HEADER_BLOCKS = 20_000
 _MOST_HEADER_BYTES = 65536
 
+# Seconds between two looks at the clock: as exactly is known when a client gave up.
+BEAT = 0.01
+
 
 class Web:
     """Answers and logs. Moments are taken from the monotonic clock and shifted to the wall clock when written."""
@@ -33,6 +36,22 @@ class Web:
         self.requests: list[tuple[float, float, int, str, str, str]] = []
         self._headers: dict[bytes, Headers] = {}
         self._shift = time.time() - time.monotonic()
+        self._beats = (0.0, 0.0)
+
+    async def beat(self) -> None:
+        """Goes on for ever, beside the connections."""
+        while True:
+            self._beats = self._beats[1], time.monotonic()
+            await asyncio.sleep(BEAT)
+
+    @property
+    def certain(self) -> float:
+        """The last moment of which it is certain that a client was there of whose leaving has been heard just now.
+
+        Not now: where this process was put to sleep, a client may have gone, and waited for its delay, meanwhile. Nor
+        the last beat: it may have been late itself, behind a look at the sockets.
+        """
+        return self._beats[0]
 
     def headers(self, block: bytes) -> Headers:
         """What counts of the lines after the request line; a client sends the same ones again and again."""
@@ -123,10 +142,11 @@ class Connection(asyncio.Protocol):
         if self._buffer:
             self.data_received(b"")
 
-    def _note(self, status: int) -> None:
+    def _note(self, status: int, end: float | None = None) -> None:
         if self._current and not self._current[2].startswith("/__"):
             start, host, target, agent = self._current
-            self._web.requests.append((start, time.monotonic(), status, host, target, agent))
+            end = time.monotonic() if end is None else max(start, end)
+            self._web.requests.append((start, end, status, host, target, agent))
         self._current = None
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
@@ -134,7 +154,7 @@ class Connection(asyncio.Protocol):
         if self._timer:
             self._timer.cancel()
         if self._current:
-            self._note(0)
+            self._note(0, self._web.certain)
 
 
 def listen(addresses: Iterable[str], port: int) -> tuple[int, list[socket.socket]]:
@@ -198,7 +218,9 @@ async def _serve(
         loop.add_reader(sys.stdin.fileno(), stop.set)
     servers = [await loop.create_server(lambda: Connection(web), sock=bound) for bound in sockets]
     ready()
+    beating = asyncio.create_task(web.beat())
     await stop.wait()
+    beating.cancel()
     for server in servers:
         server.close()
 

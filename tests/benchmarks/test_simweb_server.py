@@ -1,7 +1,10 @@
 import contextlib
 import gzip
+import os
 import re
+import signal
 import socket
+import time
 from collections import Counter
 from http.client import HTTPConnection
 
@@ -165,14 +168,30 @@ def test_a_dead_host_refuses(web):
 
 def test_a_silent_host_accepts_and_is_logged_without_a_status(web):
     host = host_with(web, Manner.SILENT)
-    with connected(web, host, timeout=0.05) as connection:
+    with connected(web, host, timeout=0.1) as connection:
         connection.request("GET", "/robots.txt", headers={"Host": f"{host.name}:{web.port}"})
         with pytest.raises(TimeoutError):
             connection.getresponse()
     # The server notices the close before it serves a request that was sent later.
     (request,) = [request for request in web.log() if request.host == host.name]
     assert (request.status, request.target) == (0, "/robots.txt")
-    assert request.end - request.start >= 0.04
+    assert request.end - request.start >= 0.05
+
+
+def test_who_gives_up_while_the_server_sleeps_was_not_there_until_it_woke(web):
+    host = host_with(web, Manner.SILENT)
+    with connected(web, host) as connection:
+        connection.request("GET", "/asleep", headers={"Host": f"{host.name}:{web.port}"})
+        ask(web, web.world.hosts[0], "/")  # by its answer the request has arrived too
+        os.kill(web.pid, signal.SIGSTOP)
+        try:
+            connection.close()
+            closed = time.time()
+        finally:
+            os.kill(web.pid, signal.SIGCONT)
+    (request,) = [request for request in web.log() if request.target == "/asleep"]
+    assert request.status == 0
+    assert request.start <= request.end <= closed
 
 
 def test_a_slow_host_takes_its_time_and_a_broken_wait_is_logged(web):
