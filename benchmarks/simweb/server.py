@@ -25,7 +25,7 @@ _MOST_HEADER_BLOCKS = 20_000
 _MOST_HEADER_BYTES = 65536
 
 # Seconds between two looks at the clock: as exactly is known when a client gave up.
-BEAT = 0.01
+BEAT = 0.05
 
 
 class Web:
