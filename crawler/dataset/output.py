@@ -88,7 +88,11 @@ class Output:
         """The names in a folder, sorted; a missing folder is empty. Raises `OutputError`."""
         selector = pafs.FileSelector(self.path(*folder), allow_not_found=True)
         with self._told("cannot be listed"):
-            return sorted(entry.base_name for entry in self.filesystem.get_file_info(selector))
+            try:
+                return sorted(entry.base_name for entry in self.filesystem.get_file_info(selector))
+            except FileNotFoundError:
+                # Arrow asks whether the folder is there after it has failed to list it: another shard just made it.
+                return []
 
     def read(self, *parts: str) -> bytes | None:
         """A file's bytes, `None` if there is none. Raises `OutputError`."""
