@@ -193,11 +193,6 @@ class Output:
         """Say that the crawl goes on. Raises `OutputError`."""
         self.remove(SUCCESS)
 
-    def read_success(self) -> dict[str, Any] | None:
-        """The summary of a finished crawl, `None` if it is not finished. Raises `OutputError`."""
-        text = self.read(SUCCESS)
-        return None if text is None else json.loads(text)
-
 
 def _absolute(out: str) -> str:
     try:

@@ -94,7 +94,6 @@ class Rules:
 
 
 ALLOW_ALL: Final = Rules()
-DISALLOW_ALL: Final = Rules(disallow=("/",))
 
 
 def parse(text: bytes, token: str, *, max_bytes: int = MAX_BYTES) -> Rules:

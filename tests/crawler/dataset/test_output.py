@@ -1,3 +1,4 @@
+import json
 import os
 import pickle
 import threading
@@ -134,12 +135,7 @@ def test_a_synced_file_is_on_disk_before_it_has_its_name_and_its_name_after(
 
 
 def test_what_is_not_there_is_none_or_empty(output):
-    assert (
-        output.read("none"),
-        output.names("none"),
-        output.read_crawl(),
-        output.read_success(),
-    ) == (None, [], None, None)
+    assert (output.read("none"), output.names("none"), output.read_crawl()) == (None, [], None)
     output.remove("none")
 
 
@@ -289,9 +285,9 @@ def test_a_record_that_is_none_is_refused(output, text):
 
 def test_success_is_said_and_taken_back(output):
     output.mark_success({"rows": 3})
-    assert output.read_success() == {"rows": 3}
+    assert json.loads(output.read("_SUCCESS")) == {"rows": 3}
     output.clear_success()
-    assert output.read_success() is None
+    assert output.read("_SUCCESS") is None
     output.clear_success()
 
 

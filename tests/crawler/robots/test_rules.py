@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.errors import StateError
-from crawler.robots.rules import ALLOW_ALL, DISALLOW_ALL, Rules, parse, path_of
+from crawler.robots.rules import ALLOW_ALL, Rules, parse, path_of
 
 
 def rules(*lines):
@@ -45,16 +45,16 @@ def test_what_is_allowed(lines, allowed, denied):
 
 
 def test_robots_txt_itself_is_always_allowed():
-    assert DISALLOW_ALL.allows("https://example.com/robots.txt")
-    assert not DISALLOW_ALL.allows("https://example.com/robots.txt?x")
-    assert not DISALLOW_ALL.allows("https://example.com/a/robots.txt")
+    nothing = rules("Disallow: /")
+    assert not nothing.allows("https://example.com")
+    assert nothing.allows("https://example.com/robots.txt")
+    assert not nothing.allows("https://example.com/robots.txt?x")
+    assert not nothing.allows("https://example.com/a/robots.txt")
 
 
-def test_the_constants():
+def test_what_says_nothing_allows_everything():
     assert ALLOW_ALL == parse(b"", "raycrawl") == parse(b"<html>Not found: /</html>", "raycrawl")
-    assert rules("Disallow: /") == DISALLOW_ALL
     assert ALLOW_ALL.allows("https://example.com/a?b")
-    assert not DISALLOW_ALL.allows("https://example.com")
 
 
 def test_what_else_a_file_says():
