@@ -13,12 +13,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from crawler.credentials import Auth, CookieName, CookieValue, HeaderName, HeaderValue, Proxy
 from crawler.spelling import Addresses, HostPattern, Name, NameServer, Network, Pattern
 
-Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Bytes = Annotated[int, Field(ge=0)]
-Number = Annotated[int, Field(ge=0)]
-Count = Annotated[int, Field(ge=1)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Fraction = Annotated[float, Field(gt=0, lt=1)]
+# Strict: a truth is no number, nor is a text.
+Integer = Annotated[int, Field(strict=True)]
+Real = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Seconds = Annotated[Real, Field(ge=0)]
+Bytes = Annotated[Integer, Field(ge=0)]
+Number = Annotated[Integer, Field(ge=0)]
+Count = Annotated[Integer, Field(ge=1)]
+Positive = Annotated[Real, Field(gt=0)]
+Fraction = Annotated[Real, Field(gt=0, lt=1)]
 
 
 class Frozen(BaseModel):
@@ -102,7 +105,7 @@ class Politeness(Frozen):
 
     delay: Seconds = 1.0
     crawl_delay_cap: Seconds = 60.0
-    response_time_factor: Annotated[float, Field(ge=0)] = 0.0
+    response_time_factor: Annotated[Real, Field(ge=0)] = 0.0
     backoff_base: Seconds = 10.0
     backoff_cap: Seconds = 3600.0
     retry_after_cap: Seconds = 3600.0
@@ -112,7 +115,7 @@ class Politeness(Frozen):
     last_wait: Seconds = 60.0
     outage_wait: Seconds = 600.0
     address_delay: Seconds | None = None
-    retry_wait_factor: Annotated[float, Field(ge=0)] = 1.0
+    retry_wait_factor: Annotated[Real, Field(ge=0)] = 1.0
     hosts: dict[str, HostPoliteness] = Field(default_factory=dict)
 
 
@@ -125,8 +128,8 @@ class Robots(Frozen):
 
     obey: bool = True
     timeout: Seconds = 20.0
-    max_bytes: Annotated[int, Field(ge=500 * 1024)] = 512 * 1024
-    ttl: Annotated[float, Field(gt=0, le=86400)] = 86400.0
+    max_bytes: Annotated[Integer, Field(ge=500 * 1024)] = 512 * 1024
+    ttl: Annotated[Real, Field(gt=0, le=86400)] = 86400.0
     max_redirects: Count = 5
 
 
@@ -160,9 +163,9 @@ class Fetch(Frozen):
     first_byte_timeout: Positive = 30.0
     total_timeout: Positive = 120.0
     min_bytes_per_second: Bytes = 64
-    max_body: Annotated[int, Field(ge=1024)] = 10 * 1024 * 1024
-    max_header: Annotated[int, Field(ge=4096)] = 64 * 1024
-    max_head: Annotated[int, Field(ge=4096)] = 256 * 1024
+    max_body: Annotated[Integer, Field(ge=1024)] = 10 * 1024 * 1024
+    max_header: Annotated[Integer, Field(ge=4096)] = 64 * 1024
+    max_head: Annotated[Integer, Field(ge=4096)] = 256 * 1024
     max_bytes_in_flight: Count = 256 * 1024 * 1024
     types: tuple[str, ...] = ("text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml",
                               "application/rss+xml", "application/atom+xml", "application/rdf+xml",
@@ -190,7 +193,7 @@ class Sitemaps(Frozen):
     """
 
     discover: bool = True
-    max_bytes: Annotated[int, Field(ge=1024)] = 50 * 1024 * 1024
+    max_bytes: Annotated[Integer, Field(ge=1024)] = 50 * 1024 * 1024
     max_urls: Count = 50_000
     max_files: Count = 1000
 
@@ -252,10 +255,10 @@ class Priority(Frozen):
     `sitemap_boost` is for sitemaps and for what they list.
     """
 
-    depth_step: Annotated[int, Field(ge=0, le=255)] = 16
-    seed_boost: Annotated[int, Field(ge=0, le=255)] = 64
-    sitemap_boost: Annotated[int, Field(ge=0, le=255)] = 16
-    patterns: tuple[tuple[Pattern, Annotated[int, Field(ge=-255, le=255)]], ...] = ()
+    depth_step: Annotated[Integer, Field(ge=0, le=255)] = 16
+    seed_boost: Annotated[Integer, Field(ge=0, le=255)] = 64
+    sitemap_boost: Annotated[Integer, Field(ge=0, le=255)] = 16
+    patterns: tuple[tuple[Pattern, Annotated[Integer, Field(ge=-255, le=255)]], ...] = ()
 
 
 class Frontier(Frozen):
@@ -282,9 +285,9 @@ class Page(Frozen):
     max_links: Count = 100_000
     srcset: bool = False
     follow_feeds: bool = False
-    batch_seconds: Annotated[float, Field(gt=0, le=86400)] = 60.0
-    apart_seconds: Annotated[float, Field(gt=0, le=86400)] = 20.0
-    apart_memory: Annotated[int, Field(ge=64 * 1024 * 1024)] = 1024 * 1024 * 1024
+    batch_seconds: Annotated[Real, Field(gt=0, le=86400)] = 60.0
+    apart_seconds: Annotated[Real, Field(gt=0, le=86400)] = 20.0
+    apart_memory: Annotated[Integer, Field(ge=64 * 1024 * 1024)] = 1024 * 1024 * 1024
 
     @model_validator(mode="after")
     def _hangs_are_longer(self) -> Self:
@@ -299,7 +302,7 @@ class Dataset(Frozen):
 
     segment_bytes: Count = 256 * 1024 * 1024
     segment_seconds: Seconds = 300.0
-    compression_level: Annotated[int, Field(ge=1, le=22)] = 3
+    compression_level: Annotated[Integer, Field(ge=1, le=22)] = 3
     sync: bool = True
 
 
@@ -313,12 +316,12 @@ class Runtime(Frozen):
     state: Path | None = None
     cpus: Number = 0
     fetch_tasks: Number = 0
-    lease_seconds: Annotated[float, Field(gt=0)] = 10.0
+    lease_seconds: Annotated[Real, Field(gt=0)] = 10.0
     lease_hosts: Count = 200
     lease_urls: Count = 1000
     urls_per_host: Count = 100
     batch_bytes: Count = 2 * 1024 * 1024
-    batch_seconds: Annotated[float, Field(gt=0)] = 0.5
+    batch_seconds: Annotated[Real, Field(gt=0)] = 0.5
 
 
 class Config(Frozen):
