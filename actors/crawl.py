@@ -152,6 +152,13 @@ class Crawl:
             "the shards take the last call",
         )
 
+    def cut_off(self, moment: float) -> None:
+        """Tells every shard that the crawl has no network, or has it again (`Watch.cut_off`)."""
+        self._answers(
+            [again(shard.cut_off).remote(moment) for shard in self._shards],
+            "the shards hear of the outage",
+        )
+
     def stop(self) -> None:
         """No new leases from now on; `drained` tells when the open ones have ended."""
         self._answers(

@@ -195,6 +195,11 @@ class Shard:
         self._frontier.last_call(until, self._clock())
         self._leases.changed.set()
 
+    async def cut_off(self, moment: float) -> None:
+        """The crawl has no network (0.0: it has one again): hosts that cannot be reached are excused. Idempotent."""
+        await self._ready.wait()
+        self._frontier.outage.tell(moment)
+
     async def close(self) -> None:
         """Closes the frontier; links can no longer come. A process that never opened one has nothing to close."""
         if self._ready.is_set():
@@ -216,6 +221,9 @@ class Shard:
             stalled=frontier.stalled(now),
             next_ready=frontier.next_ready(now),
             answers=leases.answers,
+            answered_at=frontier.outage.answered_at,
+            cut_off_at=frontier.outage.cut_off_at,
+            struck=frontier.outage.struck,
             leases=leases.open,
             batches=leases.batches,
             leases_lost=leases.lost,

@@ -35,7 +35,8 @@ class ShardStats:
     """A shard at one moment. `sent`, `received`: link messages acknowledged and taken, for the end of the crawl.
 
     `idle`: nothing is left. `stalled`: nothing but failing hosts and retries is. `answers`: those that count as a host
-    being well. `next_ready`: the next moment at which somebody can be asked, `None` if there is none.
+    being well. `next_ready`: the next moment at which somebody can be asked, `None` if there is none. `answered_at`,
+    `cut_off_at`, `struck`: what it knows of an outage (`crawler.frontier.outage`).
     """
 
     number: int
@@ -47,6 +48,9 @@ class ShardStats:
     stalled: bool = False
     next_ready: float | None = None
     answers: int = 0
+    answered_at: float = 0.0
+    cut_off_at: float = 0.0
+    struck: tuple[float, ...] = ()
     leases: int = 0
     batches: int = 0
     leases_lost: int = 0

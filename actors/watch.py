@@ -8,6 +8,9 @@ Nothing is left but failing hosts and retries when every shard is idle or stalle
 *last call*: a moment until which they are waited for, or less long if none of them may be asked before it. Nobody is
 given up sooner. It is called off when a message or a good answer shows that there is work again; a host that only goes
 on failing does not move it.
+
+While the crawl is *cut off* (`crawler.frontier.outage`) there is no last call, and failures to reach a host are not
+counted. If that lasts too long the crawl ends as it is: nobody is given up, and it can be resumed.
 """
 
 from collections import Counter
@@ -16,7 +19,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from actors.spec import ShardStats
-from crawler.config import Budget
+from crawler.config import Config
+from crawler.frontier.outage import cut_off
 from crawler.outcomes import PAGES, Kind
 
 # Hosts whose moment comes just before the last call have so long to get a lease.
@@ -31,6 +35,7 @@ class Ending(StrEnum):
     MAX_BYTES = "max_bytes"
     MAX_SECONDS = "max_seconds"
     STOPPED = "stopped"
+    CUT_OFF = "cut_off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +72,21 @@ class Watch:
     """Looks at one round of statistics after the other.
 
     `last_call`: until when failing hosts and retries are waited for (0.0: no longer), `None` while there is other work;
-    `news`: the last round has changed it, and the shards must be told.
+    `news`: the last round has changed it, and the shards must be told. `cut_off`: since when the crawl is, 0.0 if it
+    is not; it ends `outage_wait` seconds later. `cut_off_news`: some shard has not been told.
     """
 
-    def __init__(self, budget: Budget, began: float, last_wait: float) -> None:
-        """`last_wait`: seconds from the round that makes the last call."""
-        self._budget = budget
+    def __init__(self, config: Config, began: float) -> None:
+        self._budget = config.budget
         self._began = began
-        self._last_wait = last_wait
+        self._last_wait = config.politeness.last_wait
+        self.outage_wait = config.politeness.outage_wait
         self._counts: list[tuple[int, int, int, int]] = []
         self._idle = self._quiet = False
         self.last_call: float | None = None
         self.news = False
+        self.cut_off = 0.0
+        self.cut_off_news = False
 
     def verdict(self, stats: Sequence[ShardStats], now: float) -> Ending | None:
         """Why the crawl is over, or `None`. Each round must begin after the one before has ended."""
@@ -97,8 +105,11 @@ class Watch:
         was_quiet, self._quiet = self._quiet, quiet
         if same and was_idle and idle:
             return Ending.COMPLETE
+        self._look_for_outage(stats, now)
+        if self.cut_off and now - self.cut_off >= self.outage_wait:
+            return Ending.CUT_OFF
         told = self.last_call
-        if not same:
+        if not same or self.cut_off:
             self.last_call = None
         elif told is None and was_quiet and quiet:
             self.last_call = now + self._last_wait
@@ -106,6 +117,18 @@ class Watch:
             self.last_call = 0.0
         self.news = self.last_call != told
         return None
+
+    def _look_for_outage(self, stats: Sequence[ShardStats], now: float) -> None:
+        answered = [shard.answered_at for shard in stats]
+        told = [shard.cut_off_at for shard in stats]
+        struck = [since for shard in stats for since in shard.struck]
+        if not (self.outage_wait and cut_off(answered, told, struck)):
+            self.cut_off = 0.0
+        elif not self.cut_off:
+            self.cut_off = now
+        self.cut_off_news = any(
+            shard.ready and bool(shard.cut_off_at) != bool(self.cut_off) for shard in stats
+        )
 
 
 def _in_vain(stats: Sequence[ShardStats], until: float) -> bool:

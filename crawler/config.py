@@ -98,9 +98,12 @@ class Politeness(Frozen):
     `incidents_before_parking` in a row it is parked for `park_seconds` and then tried once; after as many rests in vain
     as `parks_before_giving_up` it is given up (0: instead of the first). When nothing but failing hosts and retries is
     left anywhere, the crawl waits for them for `last_wait` seconds at most; but for those that have given a page
-    before, until their outage has lasted for `outage_wait`. `retry_wait_factor` scales the waits of single URLs;
-    `response_time_factor` times the last answer's seconds is a delay, too. With `address_delay` the hosts of an
-    address are asked one at a time, with so many seconds in between, as far as they are in one shard.
+    before, until their outage has lasted for `outage_wait`. When no host answers at all any more, and several sites
+    failed at once that had given pages, the crawl seems to have no network: nothing counts against hosts, and if it
+    lasts for `outage_wait` (0: this is not looked for) the crawl ends as it is, to be resumed. `retry_wait_factor`
+    scales the waits of single URLs; `response_time_factor` times the last answer's seconds is a delay, too. With
+    `address_delay` the hosts of an address are asked one at a time, with so many seconds in between, as far as they
+    are in one shard.
     """
 
     delay: Seconds = 1.0
@@ -205,8 +208,8 @@ class Dns(Frozen):
     `timeout`: for one name, all servers and retries together. `concurrency`: names asked for at a time by a process.
     Answers are kept for their TTL, at least `min_ttl` and at most `max_ttl`; that there is none, for `negative_ttl`.
     When no server answers, hosts whose names are not known are tried again after `retry_wait`, without this counting
-    against them, until it has lasted for `patience`. `retry_wait` holds too for hosts to which no connection could be
-    opened because this machine has no files, memory or ports left for it.
+    against them, until it has lasted for `patience`. `retry_wait` holds too for hosts that cannot be reached because
+    this machine has no network, or no files, memory or ports left.
     """
 
     timeout: Positive = 10.0

@@ -83,6 +83,9 @@ PAGES = frozenset({Kind.FETCHED, Kind.PARSE_FAILED})
 ANSWERED = frozenset({Kind.FETCHED, Kind.SITEMAP, Kind.NOT_MODIFIED, Kind.REDIRECT, Kind.HTTP_ERROR,
                       Kind.ROBOTS_DENIED, Kind.EXCLUDED_TYPE, Kind.PARSE_FAILED})  # fmt: skip
 
+# How hosts look to a machine that has no network.
+UNREACHED = frozenset({Kind.DNS_ERROR, Kind.CONNECT_ERROR, Kind.TIMEOUT})
+
 
 def retry(kind: Kind, status: int | None = None) -> Retry:
     """The rule for an outcome; `status` matters for `HTTP_ERROR` only."""

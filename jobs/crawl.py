@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from importlib.metadata import version
 from pathlib import Path
@@ -27,7 +27,7 @@ from crawler.dataset.output import Output
 from crawler.errors import CrawlError, InputError
 from crawler.loading import load
 from jobs.claiming import alone, leave_other_layouts
-from jobs.progress import Progress, last_call, summary, write_summary
+from jobs.progress import Progress, last_call, outage, summary, write_summary
 from jobs.seeds import read_seeds
 
 FAILED, BAD_INPUT = 1, 2
@@ -143,7 +143,6 @@ def run(config: Config, seeds: tuple[str, ...], out: str, *, as_json: bool) -> i
 def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: bool) -> int:
     began = time.time()
     output.clear_success()
-    watch, ending = Watch(config.budget, began, config.politeness.last_wait), None
     # Standard output is for the summary alone: Ray writes its warnings there. It also installs signal handlers when it
     # starts; ours come after.
     with (
@@ -155,15 +154,7 @@ def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: b
         with _handled_by(_interrupt):
             graph.start()
         with _signals() as signals:
-            while ending is None:
-                stats = graph.stats()
-                progress.show(total(stats), time.time())
-                ending = Ending.STOPPED if signals else watch.verdict(stats, time.time())
-                if ending is None and watch.news:
-                    graph.last_call(watch.last_call)
-                    progress.say(last_call(watch.last_call, time.time()))
-                if ending is None:
-                    time.sleep(POLL_SECONDS)
+            ending = _until_over(graph, Watch(config, began), progress, signals)
             if ending is not Ending.COMPLETE:
                 progress.say(f"{ending.value}: no new requests; waiting for the open ones")
             graph.stop()
@@ -172,10 +163,32 @@ def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: b
             totals = total(graph.stats())
             graph.close()
     tree = summary(totals, ending, time.time() - began, output.root)
-    if ending is not Ending.STOPPED:
+    if ending not in {Ending.STOPPED, Ending.CUT_OFF}:
         output.mark_success(tree)
     write_summary(tree, Console(), as_json=as_json)
+    if ending is Ending.CUT_OFF:
+        message = "no host can be reached any more, and nothing was given up"
+        raise CrawlError(message)
     return 128 + signals[0] if ending is Ending.STOPPED else 0
+
+
+def _until_over(graph: Crawl, watch: Watch, progress: Progress, signals: Sequence[int]) -> Ending:
+    """Watches until the crawl has to end; tells the shards and the operator what changes meanwhile."""
+    while not signals:
+        stats = graph.stats()
+        now = time.time()
+        progress.show(total(stats), now)
+        ending = watch.verdict(stats, now)
+        if ending is not None:
+            return ending
+        if watch.news:
+            graph.last_call(watch.last_call)
+            progress.say(last_call(watch.last_call, now))
+        if watch.cut_off_news:
+            graph.cut_off(watch.cut_off)
+            progress.say(outage(watch.cut_off, watch.outage_wait, now))
+        time.sleep(POLL_SECONDS)
+    return Ending.STOPPED
 
 
 @contextmanager

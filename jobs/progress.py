@@ -118,6 +118,16 @@ def last_call(until: float | None, now: float) -> str:
     return f"nothing is left but failing hosts and retries; they have {until - now:.0f} s more"
 
 
+def outage(since: float, wait: float, now: float) -> str:
+    """That the crawl has lost its network, or has it again (`Watch.cut_off`)."""
+    if not since:
+        return "hosts answer again"
+    return (
+        "no host answers any more, several sites began to fail at once: is there a network? Nothing counts against "
+        f"them; if it lasts for {since + wait - now:.0f} s more, the crawl ends, and can be resumed"
+    )
+
+
 def size(count: float) -> str:
     """Bytes for people."""
     for unit in ("B", "kB", "MB", "GB"):

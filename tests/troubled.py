@@ -93,6 +93,7 @@ class Web:
         self.hosts, self.port, self.dns = hosts, port, dns
         self.log: list[Request] = []
         self._asked = dict.fromkeys(hosts, 0)
+        self._talks: dict[asyncio.Task, asyncio.StreamWriter] = {}
 
     @property
     def seeds(self) -> list[str]:
@@ -126,11 +127,31 @@ class Web:
             for name, table in tables.items()
         )  # fmt: skip
 
+    async def open(self) -> None:
+        """Serves; after `close` on the same port again."""
+        self._listener = await asyncio.start_server(self.converse, "0.0.0.0", self.port)
+        self.port = self._listener.sockets[0].getsockname()[1]
+
+    async def close(self) -> None:
+        """Nobody answers any more, and whoever was talking is cut off."""
+        self._listener.close()
+        for writer in self._talks.values():
+            writer.transport.abort()
+        await asyncio.gather(*self._talks)
+
     async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        talk = asyncio.current_task()
+        self._talks[talk] = writer
+        try:
+            await self._talk(reader, writer)
+        finally:
+            del self._talks[talk]
+            writer.transport.abort()
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, asyncio.IncompleteReadError):
             while await self._exchange(reader, writer):
                 pass
-        writer.transport.abort()
 
     async def _exchange(self, reader, writer) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -194,19 +215,9 @@ async def serving(hosts: dict[str, Host]):
     loop = asyncio.get_running_loop()
     dns, _ = await loop.create_datagram_endpoint(_NoSuchName, local_addr=("127.0.0.1", 0))
     web = Web(hosts, 0, dns.get_extra_info("sockname")[1])
-    tasks = set()
-
-    async def converse(reader, writer):
-        tasks.add(asyncio.current_task())
-        await web.converse(reader, writer)
-
-    listener = await asyncio.start_server(converse, "0.0.0.0", 0)
-    web.port = listener.sockets[0].getsockname()[1]
+    await web.open()
     try:
         yield web
     finally:
-        listener.close()
         dns.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await web.close()

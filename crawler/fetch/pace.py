@@ -11,13 +11,14 @@ from crawler.url.keys import host_of
 
 
 class Pace:
-    """`ended_at`: the end of the last exchange, `response_seconds`: of the last answer; `None` before the first."""
+    """`ended_at`: of the last exchange, `answered_at`, `response_seconds`: of the last answer; `None`: none yet."""
 
     def __init__(self, lease: HostLease, rules: Politeness) -> None:
         self._lease = lease
         self._rules = rules
         self._pause = 0.0
         self.ended_at: float | None = None
+        self.answered_at: float | None = None
         self.response_seconds: float | None = None
 
     def exchanged(self, answer: Answer) -> None:
@@ -25,6 +26,7 @@ class Pace:
         self.ended_at = answer.ended_at
         self._pause = self._pause_after(answer)
         if answer.status is not None:
+            self.answered_at = answer.ended_at
             self.response_seconds = answer.elapsed
 
     def ready_at(self, crawl_delay: float) -> float:

@@ -58,6 +58,7 @@ class _Service:
         outbox: "_Outbox",
     ) -> None:
         self._deadline = lease.deadline
+        self._excused = lease.excused
         self._client = client
         self._config = config
         self._clock = clock
@@ -70,7 +71,9 @@ class _Service:
 
     async def visit(self, host: HostLease) -> None:
         """Serve one host to its end: one request at a time."""
-        visit = HostVisit(host, self._deadline, self._config, self._token, self._rekey)
+        visit = HostVisit(
+            host, self._deadline, self._config, self._token, self._rekey, excused=self._excused
+        )
         while True:
             await self._outbox.room()  # first, so that the moment is judged after the wait
             action = visit.next(self._clock())

@@ -31,7 +31,7 @@ from crawler.frontier.lease import (
     RetryLater,
     RobotsRecord,
 )
-from crawler.outcomes import Kind, retry
+from crawler.outcomes import UNREACHED, Kind, retry
 from crawler.url.keys import origin_of
 from crawler.url.sitemaps import is_probe
 
@@ -91,7 +91,7 @@ class HostVisit:
     No request starts before `not_before`, nor sooner after the end of the last response than the
     host's delay, nor after the deadline; robots.txt is a request like others. Where it leads to another
     host the visit ends: only that host's shard may ask there (`crawler.frontier.errands`).
-    `rekey` gives the key of a URL, `None` if it is not one the crawl would take.
+    `rekey` gives the key of a URL, `None` if it is not one the crawl would take. `excused`: see `Lease`.
     """
 
     def __init__(
@@ -101,6 +101,8 @@ class HostVisit:
         config: Config,
         token: str,
         rekey: Callable[[str], int | None],
+        *,
+        excused: bool = False,
     ) -> None:
         self._lease = lease
         self._deadline = deadline
@@ -109,6 +111,7 @@ class HostVisit:
         self._pace = Pace(lease, config.politeness)
         self._robots = HostRobots(lease, config, token)
         self._rekey = rekey
+        self._excused = excused
         self._queue = deque(lease.urls)
         self._errands = deque(lease.errands)
         self._stopped = False
@@ -230,6 +233,7 @@ class HostVisit:
             heard=tuple(self._heard),
             address=None if self._address == self._lease.address else self._address,
             served=self._served,
+            answered_at=self._pace.answered_at,
         )
 
     def _block(self, origin: str, answer: Answer) -> None:
@@ -257,17 +261,21 @@ class HostVisit:
         return taken
 
     def _unasked(self, answer: Answer) -> bool:
-        """Whether no request was made: the host has no name, or nobody could be asked for it.
+        """Whether no request was made: the host has no name, or we could not ask; an excused host counts as unasked.
 
-        The first is the last word on all its URLs; the second says nothing about it.
+        The first is the last word on all its URLs; the others say nothing about it.
         """
         if answer.nameless:
             while self._queue:
                 self._finish(self._queue.popleft(), answer)
-        elif answer.ours:
+            return True
+        excused = self._excused and answer.status is None and answer.kind in UNREACHED
+        if excused:
+            self._pace.exchanged(answer)  # it may have heard of us all the same
+        if answer.ours or excused:
             self._not_before = answer.ended_at + self._config.dns.retry_wait
             self._stopped = True
-        return answer.nameless or answer.ours
+        return answer.ours or excused
 
     def _exchanged(self, answer: Answer) -> bool:
         """A request was made; whether it came to anything.

@@ -22,6 +22,7 @@ from crawler.frontier.lease import HostLease, HostReport, Lease
 from crawler.frontier.lending import Lending
 from crawler.frontier.meta import Meta
 from crawler.frontier.origins import Origins
+from crawler.frontier.outage import Outage
 from crawler.frontier.places import Places
 from crawler.frontier.politeness import EVER
 from crawler.frontier.queues import Queues
@@ -37,7 +38,7 @@ class Frontier:
     """A URL let in is queued, leased or settled, and never two of them; a host is in one lease at a time.
 
     `shard` and `epoch` go into the leases; `fresh`: the directory was empty; `mark`: how much of the journal is in it;
-    `relay`: what its hosts and those of other shards do for one another.
+    `relay`: what its hosts and those of other shards do for one another; `outage`: whether it is they who fail.
     """
 
     def __init__(self, path: Path, config: Config, *, rng: random.Random, now: float) -> None:
@@ -55,6 +56,7 @@ class Frontier:
         parts = self._store, self._seen, self._hosts, self._queues, config
         self._discovery, self._settling = Discovery(*parts), Settling(*parts)
         self._contents = Contents(self._store)
+        self.outage = Outage(self._meta)
         self._number = 0
         # A host may have been asked just before the last incarnation ended, which could not write it down.
         self._places = Places(self._hosts, self._rules, -EVER if self.fresh else now)
@@ -139,7 +141,8 @@ class Frontier:
         if not hosts:
             return None
         self._number += 1
-        return Lease(self._number, self.shard, self.epoch, deadline, hosts)
+        excused = self.outage.cut_off_at > 0
+        return Lease(self._number, self.shard, self.epoch, deadline, hosts, excused)
 
     def report(self, reports: Iterable[HostReport], now: float) -> None:
         """Takes hosts back. The owner drops reports of leases that it has declared lost (`release`)."""
@@ -301,6 +304,7 @@ class Frontier:
                 batch, retry.key, now + retry.wait * self._rules.retry_wait_factor
             )
         self._judging.judge(host, report, batch)
+        self.outage.note(host, report, batch)
         self.relay.reported(host, report, now)
         self._end_loan(host, batch, report.ended_at, report.address, now)
 

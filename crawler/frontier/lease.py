@@ -70,13 +70,17 @@ class HostLease:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Many hosts for one fetch task. No request may start after `deadline`."""
+    """Many hosts for one fetch task. No request may start after `deadline`.
+
+    `excused`: the crawl seems to have no network; a host that cannot be reached is as if it had not been asked.
+    """
 
     number: int
     shard: int
     epoch: int
     deadline: float
     hosts: tuple[HostLease, ...]
+    excused: bool = False
 
     @property
     def size(self) -> int:
@@ -127,6 +131,7 @@ class HostReport(NamedTuple):
     `unused`: keys that were not tried. `retries`: keys to try again later. `errand`: where the robots.txt must be had
     for which the host waits from now on. `heard`: what came of the lease's errands; those not named were not run.
     `address`: where the host is, if the lease did not know it. `served`: it gave something besides its robots.txt.
+    `answered_at`: the end of the last exchange in which it answered at all.
     """
 
     host: str
@@ -144,6 +149,7 @@ class HostReport(NamedTuple):
     heard: tuple[Heard, ...] = ()
     address: str | None = None
     served: bool = False
+    answered_at: float | None = None
 
 
 class Content(NamedTuple):

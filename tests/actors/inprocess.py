@@ -215,6 +215,22 @@ class LocalCrawl:
 
         await self._while_it_runs(enough())
 
+    async def until_requests(self, more):
+        """Until so many more requests for URLs have been made, answered or not."""
+        goal = self._requests + more
+
+        async def enough():
+            while True:
+                if self._requests >= goal:
+                    return
+                await asyncio.sleep(POLL_SECONDS)
+
+        await self._while_it_runs(enough())
+
+    @property
+    def _requests(self):
+        return sum(shard._leases.counters["requests"] for shard in self.shards)
+
     async def until_faulty(self):
         """Until one of the faults that wait for a number of rows has happened."""
         await self._while_it_runs(self._faulty.wait())
@@ -234,7 +250,7 @@ class LocalCrawl:
 
     async def until_over(self):
         """Watches until the crawl ends by itself; returns why."""
-        watch = Watch(self.config.budget, time.time(), self.config.politeness.last_wait)
+        watch = Watch(self.config, time.time())
         while True:
             for run in self.runs:
                 if run.done():
@@ -244,6 +260,8 @@ class LocalCrawl:
                 return verdict
             if watch.news:
                 await asyncio.gather(*(shard.last_call(watch.last_call) for shard in self.shards))
+            if watch.cut_off_news:
+                await asyncio.gather(*(shard.cut_off(watch.cut_off) for shard in self.shards))
             await asyncio.sleep(POLL_SECONDS)
 
     async def end(self):

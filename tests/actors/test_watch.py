@@ -6,7 +6,7 @@ import pytest
 
 from actors.spec import ShardStats
 from actors.watch import Ending, Totals, Watch, total
-from crawler.config import Budget
+from crawler.config import Budget, Config, Politeness
 from crawler.frontier.stats import FrontierStats
 
 IDLE = ShardStats(0, epoch=1, ready=True, idle=True, sent=4, received=4)
@@ -18,7 +18,7 @@ FRONTIER = FrontierStats(
 
 
 def verdicts(*rounds, budget=None, seconds=1.0):
-    watch = Watch(budget or Budget(), began=100.0, last_wait=60.0)
+    watch = Watch(Config(budget=budget or Budget()), began=100.0)
     return [watch.verdict(stats, 100.0 + n * seconds) for n, stats in enumerate(rounds)]
 
 
@@ -44,7 +44,7 @@ STALLED = [IDLE, replace(OTHER, idle=False, stalled=True, next_ready=161.0)]
 
 def calls(*rounds):
     """What each round makes of the last call: the moment, and whether it is news."""
-    watch, made = Watch(Budget(), began=0.0, last_wait=60.0), []
+    watch, made = Watch(Config(), began=0.0), []
     for number, stats in enumerate(rounds):
         assert watch.verdict(stats, 100.0 + number) is None
         made.append((watch.last_call, watch.news))
@@ -56,7 +56,7 @@ def test_two_equal_rounds_of_nothing_but_waiting_make_the_last_call_once():
 
 
 def test_after_the_last_call_nobody_waits_for_a_lease_either():
-    watch = Watch(Budget(), began=0.0, last_wait=60.0)
+    watch = Watch(Config(), began=0.0)
     made = []
     for now in (100.0, 101.0, 162.0, 162.1, 163.0):
         watch.verdict(STALLED, now)
@@ -103,6 +103,70 @@ def test_an_answer_a_message_or_a_restart_calls_it_off(change):
 def test_what_has_just_stopped_waiting_is_complete_only_after_two_rounds():
     idle = [IDLE, OTHER]
     assert verdicts(STALLED, STALLED, idle, idle) == [None, None, None, Ending.COMPLETE]
+
+
+CUT_OFF = [
+    replace(IDLE, idle=False, answered_at=90.0, struck=(91.0, 95.0)),
+    replace(OTHER, idle=False, stalled=True, answered_at=94.0, struck=(92.0, 96.0, 97.0)),
+]
+
+
+def outages(*rounds, wait=600.0):
+    """Since when the crawl is cut off after each round, and whether a shard must be told so."""
+    watch, made = Watch(Config(politeness=Politeness(outage_wait=wait)), began=0.0), []
+    for number, stats in enumerate(rounds):
+        ending = watch.verdict(stats, 100.0 + number)
+        made.append(ending or (watch.cut_off, watch.cut_off_news))
+    return made
+
+
+def told(moment, stats):
+    return [replace(shard, cut_off_at=moment) for shard in stats]
+
+
+def test_several_sites_that_failed_after_the_last_answer_anywhere_are_an_outage():
+    rounds = [CUT_OFF, CUT_OFF, told(100.0, CUT_OFF)]
+    assert outages(*rounds) == [(100.0, True), (100.0, True), (100.0, False)]
+
+
+@pytest.mark.parametrize(
+    "change", [{"answered_at": 95.0}, {"struck": (94.0,)}, {"struck": (93.0, 94.0)}]
+)
+def test_an_answer_since_or_fewer_sites_are_none(change):
+    assert outages([replace(CUT_OFF[0], **change), CUT_OFF[1]]) == [(0.0, False)]
+
+
+def test_an_answer_ends_an_outage():
+    shards = told(100.0, CUT_OFF)
+    answered = [shards[0], replace(shards[1], answered_at=100.5)]
+    assert outages(CUT_OFF, shards, answered, told(0.0, answered)) == [
+        (100.0, True), (100.0, False), (0.0, True), (0.0, False),
+    ]  # fmt: skip
+
+
+def test_an_outage_goes_on_after_a_restart():
+    [one, other] = told(95.0, [replace(shard, struck=()) for shard in CUT_OFF])
+    assert outages([one, other]) == [(100.0, False)]
+    assert outages([replace(one, cut_off_at=0.0), other]) == [(100.0, True)]
+    assert outages([replace(one, cut_off_at=0.0, ready=False), other]) == [(100.0, False)]
+    assert outages([replace(one, answered_at=95.0), other]) == [(0.0, True)]
+
+
+def test_a_crawl_that_stays_cut_off_ends():
+    rounds = [told(90.5, CUT_OFF)] * 4
+    assert outages(*rounds, wait=3.0) == [(100.0, False)] * 3 + [Ending.CUT_OFF]
+    assert outages(*rounds, wait=0.0) == [(0.0, True)] * 4
+
+
+def test_there_is_no_last_call_in_an_outage_and_what_was_made_is_called_off():
+    watch = Watch(Config(), began=0.0)
+    stalled = [replace(one, stalled=True, next_ready=150.0) for one in CUT_OFF]
+    well = [replace(one, struck=()) for one in stalled]
+    made = []
+    for now, stats in enumerate([well, well, stalled, stalled, well, well]):
+        watch.verdict(stats, 100.0 + now)
+        made.append(watch.last_call)
+    assert made == [None, 161.0, None, None, 164.0, 164.0]
 
 
 def counted(**counters):

@@ -12,6 +12,7 @@ from jobs.progress import (
     WINDOW_SECONDS,
     Progress,
     last_call,
+    outage,
     size,
     summary,
     write_summary,
@@ -135,3 +136,10 @@ def test_the_end_says_what_it_waits_for():
         "failing hosts are waited for no longer",
     ]
     assert last_call(1060.0, 1000.0).endswith("they have 60 s more")
+
+
+def test_an_outage_and_its_end_are_told():
+    told = outage(1000.0, 600.0, 1060.0)
+    assert told.startswith("no host answers any more")
+    assert "if it lasts for 540 s more, the crawl ends" in told
+    assert outage(0.0, 600.0, 1060.0) == "hosts answer again"

@@ -27,8 +27,8 @@ def host(*urls, robots=(ALLOWED,), delay=1.0, not_before=0.0, errands=()):
     return HostLease("a.example", "example", 7, not_before, delay, tuple(robots), urls, errands)
 
 
-def visiting(lease, deadline=1000.0, config=None, rekey=lambda _: None):
-    return HostVisit(lease, deadline, config or Config(), "testbot", rekey)
+def visiting(lease, deadline=1000.0, config=None, rekey=lambda _: None, **more):
+    return HostVisit(lease, deadline, config or Config(), "testbot", rekey, **more)
 
 
 def answer(kind=Kind.FETCHED, at=0.0, took=0.5, status=200, **more):
@@ -67,6 +67,45 @@ def test_no_request_starts_after_the_deadline():
     assert visit.next(1.5) == Done()
     report = visit.report()
     assert (report.unused, report.free_at) == ((2,), 2.5)
+
+
+@pytest.mark.parametrize("kind", [Kind.DNS_ERROR, Kind.CONNECT_ERROR, Kind.TIMEOUT])
+@pytest.mark.parametrize("robots", [(), (ALLOWED,)])
+def test_an_excused_host_that_cannot_be_reached_was_not_asked_but_left_alone(kind, robots):
+    last = leased(1, attempt=9)
+    visit = visiting(host(last, leased(2), robots=robots, delay=70.0), excused=True)
+    if robots:
+        visit.answered(last, failure(kind, at=10.0))
+    else:
+        visit.robots_answer(ORIGIN, failure(kind, at=10.0))
+    assert visit.next(10.5) == Done()
+    assert outcomes(visit) == []
+    report = visit.report()
+    assert (report.unused, report.retries) == ((1, 2), ())
+    assert (report.incident, report.robots_failure, report.successes) == (None, None, 0)
+    assert (report.not_before, report.free_at) == (40.5, 80.5)
+
+
+def test_an_excused_host_that_answers_is_judged_by_that():
+    last = leased(1, attempt=9)
+    for came in (
+        answer(Kind.HTTP_ERROR, status=503),
+        answer(Kind.TIMEOUT),
+        failure(Kind.TLS_ERROR),
+    ):
+        visit = visiting(host(last), excused=True)
+        visit.answered(last, came)
+        assert visit.report().incident is not None
+        assert outcomes(visit) == [(1, came.kind)]
+
+
+def test_when_a_host_last_answered():
+    visit = visiting(host(leased(1), leased(2), leased(3), robots=(), delay=1.0))
+    visit.robots_answer(ORIGIN, answer(at=1.0, status=404, kind=Kind.HTTP_ERROR))
+    assert visit.report().answered_at == 1.5
+    visit.answered(leased(1), answer(at=3.0))
+    visit.answered(leased(2), failure(Kind.TIMEOUT, at=5.0))
+    assert (visit.report().answered_at, visit.report().ended_at) == (3.5, 5.5)
 
 
 def test_a_wait_beyond_the_deadline_is_not_begun():

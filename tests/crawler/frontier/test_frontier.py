@@ -711,6 +711,18 @@ def test_a_site_that_goes_down_after_the_last_call_has_its_time_too(opened):
     assert len(frontier.hopeless(9)) == 1
 
 
+def test_leases_say_that_the_crawl_is_cut_off(opened):
+    frontier = opened()
+    frontier.discover(links(link(key=1), link("b.example", key=2), link("c.example", key=3)), NOW)
+    assert not lease(frontier, hosts=1).excused
+    frontier.outage.tell(NOW)
+    assert lease(frontier, hosts=1).excused
+    frontier = opened()
+    assert lease(frontier, NOW + 1, hosts=1).excused
+    frontier.outage.tell(0.0)
+    assert not lease(frontier, NOW + 1, hosts=1).excused
+
+
 def test_at_the_last_call_retries_are_due_by_then_until_it_is_called_off(opened):
     frontier = opened()
     frontier.discover(links(link(key=1)), NOW)
