@@ -6,7 +6,7 @@ wire URL     what is sent to the server: the WHATWG serialisation without the fr
 normal form  the spelling that stands for all spellings of one URL; hashed, never fetched
              (`normal`)
 key          64-bit hash of the normal form; what "seen before" means (`keys.url_key`)
-host         hostname as WHATWG serialises it, without the port; IPv6 in brackets
+host         hostname as WHATWG serialises it, without the port and the root's dot; IPv6 in brackets
              (`keys.host_of`)
 site         registrable domain by the Public Suffix List, private section included
              (`keys.site_of`)

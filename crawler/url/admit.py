@@ -12,7 +12,7 @@ from crawler.config import Config
 from crawler.url import seeds as seed_lines
 from crawler.url import sitemaps
 from crawler.url.keys import site_of, slot_of, url_key
-from crawler.url.normal import apply, steps
+from crawler.url.normal import apply, root_dot, steps
 from crawler.url.parts import Parts, join, split
 from crawler.url.patterns import Patterns
 from crawler.url.scope import Reason, Scope, unresolved
@@ -94,20 +94,20 @@ class Admission:
 
     def rekey(self, url: str) -> int | None:
         """The key of any wire URL, wanted or not; `None` for text that is none."""
-        parts = split(url)
-        if parts is None or parts.scheme not in _SCHEMES:
+        parts = _split(url)
+        if parts is None:
             return None
         return url_key(join(apply(self._steps, parts)))
 
     def _judge(self, url: str) -> Admitted | Reason:
-        parts = split(url)
-        if parts is None or parts.scheme not in _SCHEMES or not parts.host:
+        parts = _split(url)
+        if parts is None:
             return unresolved(url)
         return self._scope.refuses(url, parts, _place(parts.host)[1]) or self._admitted(url, parts)
 
     def _judge_sitemap(self, url: str, anywhere: bool) -> Admitted | Reason:
-        parts = split(url)
-        if parts is None or parts.scheme not in _SCHEMES or not parts.host:
+        parts = _split(url)
+        if parts is None:
             return unresolved(url)
         refused = self._scope.refuses_sitemap(url, parts, _place(parts.host)[1], anywhere=anywhere)
         return refused or self._admitted(url, parts)
@@ -119,6 +119,14 @@ class Admission:
     def _first_bonus(self, url: str) -> int:
         first = self._favoured.first(url)
         return 0 if first is None else self._bonuses[first]
+
+
+def _split(url: str) -> Parts | None:
+    """The parts of a web URL. A host has one name, however it is written: the frontier goes by it."""
+    parts = split(url)
+    if parts is None or parts.scheme not in _SCHEMES or not parts.host:
+        return None
+    return root_dot(parts)
 
 
 @lru_cache(maxsize=_HOSTS)

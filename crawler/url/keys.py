@@ -25,8 +25,17 @@ def slot_of(site: str) -> int:
 
 
 def host_of(url: str) -> str:
-    """The host of a wire URL, without the port; an IPv6 address keeps its brackets."""
-    return _without_port(_authority(url).rpartition("@")[2])
+    """The host of a wire URL, without the port and the root's dot; an IPv6 address keeps its brackets."""
+    return without_root(_without_port(_authority(url).rpartition("@")[2]))
+
+
+def without_root(host: str) -> str:
+    """A hostname without the dot of the DNS root: `example.com.` is the same host (RFC 1034 §3.1).
+
+    Whoever links to both must not have two queues and two clocks.
+    """
+    # Before another dot it is no root's: such a name is nobody's, and without both may be an IP address.
+    return host[:-1] if host.endswith(".") and host[-2:-1] not in ("", ".") else host
 
 
 def origin_of(url: str) -> str:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from crawler.config import Url
+from crawler.url.keys import without_root
 from crawler.url.parts import Parts, join, split
 from crawler.url.tokens import is_token
 
@@ -51,11 +52,9 @@ def case(parts: Parts) -> Parts:
 
 
 def root_dot(parts: Parts) -> Parts:
-    """Drop the dot of the DNS root: `example.com.` is the same host (RFC 1034 §3.1)."""
-    # Before another dot it is no root's: such a name is nobody's, and without both may be an IP address.
-    if parts.host.endswith(".") and parts.host[-2:-1] not in ("", "."):
-        return parts._replace(host=parts.host[:-1])
-    return parts
+    """Drop the dot of the DNS root: see `crawler.url.keys.without_root`."""
+    host = without_root(parts.host)
+    return parts if host == parts.host else parts._replace(host=host)
 
 
 def percent_encoding(parts: Parts) -> Parts:

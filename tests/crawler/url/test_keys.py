@@ -29,6 +29,10 @@ def test_keys_are_signed_64_bit_and_slots_are_in_range(text):
         ("http://[2001:db8::1]:81/", "[2001:db8::1]", "http://[2001:db8::1]:81"),
         ("http://[2001:db8::1]/", "[2001:db8::1]", "http://[2001:db8::1]"),
         ("http://127.0.0.1/", "127.0.0.1", "http://127.0.0.1"),
+        # The dot of the root is sent, and makes no other host.
+        ("http://a.example.:81/", "a.example", "http://a.example.:81"),
+        ("http://./", ".", "http://."),
+        ("http://a.example../", "a.example..", "http://a.example.."),
     ],
 )
 def test_host_and_origin(url, host, origin):
