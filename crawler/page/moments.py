@@ -15,19 +15,24 @@ _W3C = re.compile(
 )
 _LONGEST = 64
 
+# The first and the last year are what programs write for "never set", and in a zone they may lie beyond what Python's
+# dates, and so most readers of a row, can hold; zones of a million hours lie beyond what a row can.
+_FIRST, _END = (datetime(year, 1, 1, tzinfo=UTC).timestamp() for year in (2, 9999))
+
 
 @lru_cache(maxsize=1024)  # a sitemap's thousands of entries share a few days
 def moment(text: str) -> float | None:
     """Epoch seconds of a W3C date of any precision or an RFC 822 date (RSS); `None` for any other text.
 
-    What is left out is the earliest: a year is its first second. A time without a zone counts as UTC.
+    What is left out is the earliest: a year is its first second. A time without a zone counts as UTC. Years: 2 to 9998.
     """
     text = text.strip()[:_LONGEST]
     match = _W3C.fullmatch(text)
     try:
-        return _w3c(match) if match else _rfc822(text)
-    except (ValueError, OverflowError):  # the 31st of February, a zone of 99 hours
+        found = _w3c(match) if match else _rfc822(text)
+    except (ValueError, OverflowError):  # the 31st of February, a year of ten digits
         return None
+    return found if found is not None and _FIRST <= found < _END else None
 
 
 def _w3c(match: re.Match[str]) -> float:

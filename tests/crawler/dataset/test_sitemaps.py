@@ -79,6 +79,17 @@ def test_every_form_gives_its_entries(body, via, says):
     assert reasons.get("sitemap_depth", 0) == (says is None)
 
 
+@pytest.mark.parametrize("date", [
+    "0001-01-01T00:00:00+02:00", "Sun, 06 Nov 1994 08:49:37 +9999999999999999",
+])  # fmt: skip
+def test_a_date_that_no_row_can_hold_harms_nothing(date):
+    """The first could be written, and then no reader in Python got further; the second ended the crawl."""
+    body = f"<urlset><url><loc>{ROOT}a</loc><lastmod>{date}</lastmod></url></urlset>".encode()
+    row, links, _ = only(MAP, body, "robots")
+    assert [link["lastmod"] for link in row["outlinks"]] == [None]
+    assert links == {f"{ROOT}a": "sitemap"}
+
+
 def test_a_linked_sitemap_in_xml_is_one():
     xml = {"content_type": "application/xml"}
     row, links, _ = only(MAP, listing("urlset", [f"{ROOT}a"]), "link", **xml)
