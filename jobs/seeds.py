@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,9 @@ from crawler.url.wire import wire
 
 _GZIP: Final = b"\x1f\x8b"
 _HEAD: Final = 64 * 1024
+_BLANK: Final = re.compile(r"\s")
+# Characters of a bad seed that are shown: a file of something else may be one line.
+_SHOWN: Final = 200
 # The protocol's limits are for strangers' files.
 _OWN_FILE: Final = SitemapLimits(max_bytes=1 << 40, max_urls=1 << 40)
 
@@ -109,12 +113,19 @@ def _opened(file: Path) -> Iterator[BinaryIO]:
 
 def _checked(seed: Seed, place: str) -> str:
     """The text of a seed in its wire form."""
-    url = wire(seed.url)
+    text = seed.url
+    # The URL parser takes tabs and ends of lines out and what follows in: a second column, a remark, a second URL.
+    if _BLANK.search(text):
+        message = f"{place}: a blank in a URL, or more than a URL: {_shown(text)} (blanks of a URL are written %20)"
+        raise InputError(message)
+    url = wire(text)
     if url is not None:
         return str(seed._replace(url=url))
-    text = seed.url
-    hint = (
-        f"; did you mean https://{text}?" if "://" not in text and wire(f"https://{text}") else ""
-    )
-    message = f"{place}: not an http or https URL: {text!r}{hint}"
+    guessed = "://" not in text and len(text) <= _SHOWN and wire(f"https://{text}")
+    hint = f"; did you mean https://{text}?" if guessed else ""
+    message = f"{place}: not an http or https URL: {_shown(text)}{hint}"
     raise InputError(message)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")

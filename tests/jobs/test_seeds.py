@@ -50,10 +50,30 @@ def test_a_bad_sitemap_is_named():
 @pytest.mark.parametrize("lines", [1, 20_000])
 def test_a_bad_line_is_located(tmp_path, lines):
     file = tmp_path / "seeds.txt"
-    file.write_text("http://a.test/\n" * lines + "nonsense here\n")
-    says = rf"seeds\.txt:{lines + 1}: not an http or https URL: 'nonsense here'$"
+    file.write_text("http://a.test/\n" * lines + "nonsense\n")
+    says = rf"seeds\.txt:{lines + 1}: not an http or https URL: 'nonsense'; did you mean https://nonsense\?$"
     with pytest.raises(InputError, match=says):
         read_seeds([], file)
+
+
+@pytest.mark.parametrize("line", [
+    "http://a.test/\tscore=10", "http://a.test/ # home", "http://a.test/ http://b.test/", "http://a.test/\rhttp://b.test/",
+    "Sitemap: http://a.test/ 1", "nonsense here",
+])  # fmt: skip
+def test_a_line_is_one_url_and_nothing_else(tmp_path, line):
+    """The URL parser would make one URL of all of it, such as `http://a.test/score=10`."""
+    file = tmp_path / "seeds.txt"
+    file.write_text(f"http://c.test/\n  {line}\n")
+    with pytest.raises(InputError, match=r"seeds\.txt:2: a blank in a URL, or more than a URL: '"):
+        read_seeds([], file)
+
+
+def test_a_file_of_something_else_is_not_shown_whole(tmp_path):
+    file = tmp_path / "seeds.bin"
+    file.write_text("x" * 100_000)
+    with pytest.raises(InputError) as caught:
+        read_seeds([], file)
+    assert len(str(caught.value)) < 1000
 
 
 def test_a_missing_file_is_named(tmp_path):
