@@ -12,7 +12,7 @@ from typing import NamedTuple
 from crawler.config import Config
 from crawler.dataset.found import FOUND, LinkColumns, Source, counter
 from crawler.dataset.recent import Recent
-from crawler.dataset.vouching import Speaker, Verdict
+from crawler.dataset.vouching import NAMED, Speaker, Verdict
 from crawler.outcomes import ANSWERED, Kind
 from crawler.url import sitemaps
 from crawler.url.admit import Admission
@@ -97,7 +97,8 @@ class Selector:
         if self._discover and given.kind in _ANSWERED:
             self._probe(source, into)
         if given.kind == Kind.REDIRECT:
-            error = self.redirect(source, given.redirect_to, error, into)
+            named = (source.url, NAMED) in given.links
+            error = self.redirect(source, given.redirect_to, error, into, named=named)
         if given.kind == Kind.FETCHED:
             self.select(source, given.links, into)
         elif given.links:
@@ -117,9 +118,17 @@ class Selector:
         into.placed(source, depth, 0, since)
 
     def redirect(
-        self, source: Source, target: str | None, error: str | None, into: LinkColumns
+        self,
+        source: Source,
+        target: str | None,
+        error: str | None,
+        into: LinkColumns,
+        *,
+        named: bool = False,
     ) -> str | None:
         """Add to `into` what a redirect gives. Returns the row's error: why the target is not followed, if so.
+
+        `named`: its host's robots.txt says that it is a sitemap.
 
         A row does not keep how many redirects led to it, so the limit is applied once, here, and kept as the error.
         """
@@ -133,7 +142,7 @@ class Selector:
         since, hops, via = len(into), source.hops + 1, "redirect"
         if sitemaps.is_file(source.url, source.via, discover=self._discover):
             via = source.via if source.via in sitemaps.FILES else sitemaps.PROBE
-            admitted = Speaker(source, self._admission).redirected(target, hops)
+            admitted = Speaker(source, self._admission).redirected(target, hops, named=named)
         else:
             admitted = self._admission.admit(target, source.depth, hops)
         if isinstance(admitted, Reason):

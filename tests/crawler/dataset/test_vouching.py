@@ -28,6 +28,8 @@ def judged(url, rel, sitemap="https://www.example.org/maps/1.xml", scope=None, *
     # The site whose robots.txt named it; nobody else's.
     ("https://other.example/a", "sitemap",
      {"via": "robots", "found_on": "https://other.example/sitemap.xml"}, "sitemap"),
+    ("https://other.example/a", "sitemap",
+     {"via": "probe", "found_on": "https://other.example/sitemap.xml"}, "sitemap"),
     ("https://third.example/a", "sitemap",
      {"via": "robots", "found_on": "https://other.example/sitemap.xml"}, "no: sitemap_location"),
     ("https://other.example/a", "sitemap",
@@ -71,14 +73,18 @@ def test_what_the_scope_says(url, rel, sitemap, says):
     assert judged(url, rel, sitemap, SITE) == says
 
 
-def test_a_redirect_leads_no_further_than_the_scope():
-    config = Config.model_validate({"scope": SITE})
-    admission = Admission(config, SEEDS)
-
-    def target(url, sitemap):
-        verdict = Speaker(Source(sitemap, 1, via="probe"), admission).redirected(url, 1)
-        return getattr(verdict, "url", verdict)
-
-    assert target("https://example.org/other/1.xml", SEEDS[0]) == "https://example.org/other/1.xml"
-    assert target("https://login.example/", SEEDS[0]) == "out_of_scope"
-    assert target("https://cdn.example/2.xml", FOREIGN) == "https://cdn.example/2.xml"
+@pytest.mark.parametrize(("target", "sitemap", "via", "named", "says"), [
+    ("https://example.org/other/1.xml", SEEDS[0], "probe", False, "https://example.org/other/1.xml"),
+    ("https://login.example/", SEEDS[0], "probe", False, "out_of_scope"),
+    ("https://login.example/", SEEDS[0], "link", False, "out_of_scope"),
+    ("https://cdn.example/2.xml", FOREIGN, "link", False, "https://cdn.example/2.xml"),
+    # Named sitemaps may be anywhere.
+    ("https://store.example/1.xml", SEEDS[0], "probe", True, "https://store.example/1.xml"),
+    ("https://store.example/1.xml", SEEDS[0], "robots", False, "https://store.example/1.xml"),
+    ("https://store.example/1.xml", FOREIGN, "index", False, "https://store.example/1.xml"),
+    ("https://store.example/private/1.xml", FOREIGN, "robots", False, "excluded"),
+])  # fmt: skip
+def test_how_far_a_redirect_leads(target, sitemap, via, named, says):
+    admission = Admission(Config.model_validate({"scope": SITE}), SEEDS)
+    verdict = Speaker(Source(sitemap, 1, via=via), admission).redirected(target, 1, named=named)
+    assert getattr(verdict, "url", verdict) == says
