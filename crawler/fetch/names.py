@@ -17,6 +17,7 @@ Pure: every method takes `now`, wall-clock seconds. It must not know sockets or 
 from typing import NamedTuple
 
 from crawler.config import Dns
+from crawler.url.keys import without_root
 
 # Names remembered by one process. Leases touch some hundreds of hosts at a time; a forgotten name
 # costs one query.
@@ -141,8 +142,8 @@ class Outage:
 
 
 def plain(host: str) -> str:
-    """The one spelling of a name (RFC 4343; a last dot only says that the name is complete)."""
-    return host.rstrip(".").lower()
+    """The one spelling of a name (RFC 4343; a last dot only says that the name is complete; two are no name)."""
+    return without_root(host).lower()
 
 
 def literal(name: str) -> bool:

@@ -125,6 +125,8 @@ async def test_an_alias_may_hold_for_a_shorter_time_than_its_addresses():
         ("refused.example", ServerFailedError, "the name servers could not say: .*refused"),
         (f"{'a' * 64}.example", NoSuchNameError, "not a name that DNS can have"),
         ("a..example", NoSuchNameError, "not a name that DNS can have"),
+        # As a.example it would be a second host with the same server.
+        ("a.example..", NoSuchNameError, "not a name that DNS can have"),
     ],
 )
 async def test_why_there_is_no_address_is_told_and_remembered(host, error, text):
@@ -132,6 +134,7 @@ async def test_why_there_is_no_address_is_told_and_remembered(host, error, text)
         server.say("empty.example", Reply())
         server.say("failed.example", Reply(rcode="SERVFAIL"))
         server.say("refused.example", Reply(rcode="REFUSED"))
+        server.say("a.example", FOUND)
         with pytest.raises(error, match=text):
             await resolver.find(host)
         asked = len(server.asked)
