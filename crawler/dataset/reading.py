@@ -16,7 +16,7 @@ from crawler.page.page import read_page, reads_apart
 from crawler.robots.directives import read_directives
 
 # An error's text is for a reader; it is not a dump.
-_LONGEST_ERROR = 500
+LONGEST_ERROR = 500
 
 
 class Columns(NamedTuple):
@@ -94,7 +94,7 @@ def _page(raw: RawPage, limits: Limits, elsewhere: Apart | None, *, apart: bool)
 
 
 def _unread(raw: RawPage, error: str) -> tuple[Columns, Outlinks]:
-    failed = Columns(Kind.PARSE_FAILED.value, essence(raw.content_type), error[:_LONGEST_ERROR])
+    failed = Columns(Kind.PARSE_FAILED.value, essence(raw.content_type), error[:LONGEST_ERROR])
     return failed, Outlinks([], [], [], nofollow=False, unresolved={})
 
 

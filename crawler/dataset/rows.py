@@ -4,40 +4,33 @@ It lays out columns; what a page says is `reading`, which links count is `select
 come from or go.
 """
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from crawler.config import Config
 from crawler.dataset.found import LinkColumns, Source
+from crawler.dataset.quarantine import Parsed, build_each
 from crawler.dataset.reading import Columns, Outlinks, RawPage, essence, read
 from crawler.dataset.recent import Recent
 from crawler.dataset.schema import OUTLINKS, ROWS
 from crawler.dataset.selection import Given, Selector
 from crawler.dataset.settled import settled_of, totals_of
 from crawler.dataset.sitemaps import SitemapReader, with_named
+from crawler.errors import ApartError
 from crawler.outcomes import Kind
 from crawler.page.apart import Apart
 from crawler.page.facts import Extra
 from crawler.url.admit import Admission
 
+log = logging.getLogger(__name__)
+
 _NONE = Outlinks([], [], [], nofollow=False, unresolved={})
-
-
-class Parsed(NamedTuple):
-    """What came of one batch of FETCHED.
-
-    `counters`: `rows.<kind>`, `bytes.wire`, `bytes.body`, `links.found` and `links.<reason>`, where found is
-    `links.num_rows` and all reasons together.
-    """
-
-    rows: pa.RecordBatch
-    settled: pa.RecordBatch
-    links: pa.RecordBatch
-    counters: dict[str, int]
 
 
 class RowBuilder:
@@ -55,6 +48,7 @@ class RowBuilder:
         self._page = config.page
         self._token = token
         self._elsewhere = elsewhere
+        self._forget: Callable[[], None] = (lambda: None) if recent is None else recent.forget
         self._selector = Selector(admission, config, recent)
         self._sitemaps = SitemapReader(config, admission, token)
 
@@ -68,8 +62,22 @@ class RowBuilder:
         """Rows (ROWS), what a frontier needs of them (SETTLED), and their links (LINKS), of outcomes (FETCHED).
 
         `duplicates`: rows whose content another URL had first, and that URL. `apart`: every page is read
-        elsewhere, which gives the same rows.
+        elsewhere, which gives the same rows. What cannot become a row is set aside (`quarantine`).
         """
+        build = partial(self._build, apart=apart)
+        try:
+            return build(fetched, duplicates)
+        except ApartError:
+            raise
+        except Exception:
+            log.exception(
+                "%d outcomes do not become rows together, each is tried alone", len(fetched)
+            )
+            return build_each(build, fetched, duplicates, self._forget)
+
+    def _build(
+        self, fetched: pa.RecordBatch, duplicates: Mapping[int, str], *, apart: bool
+    ) -> Parsed:
         columns, outlinks = self._read(fetched, apart=apart)
         into = LinkColumns()
         errors = self._select(fetched, columns, outlinks, duplicates, into)

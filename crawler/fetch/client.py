@@ -118,6 +118,7 @@ class Client:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         settings = self._hosts.of(host_of(url))
+        conditions = _conditions(etag, last_modified)
         deadline = asyncio.timeout(limits.total)
         incoming = Incoming(limits, self.inflight, deadline)
         failed = None
@@ -127,8 +128,8 @@ class Client:
             await self._resolver.find(target.raw_host or "")
             started, begun = self._clock(), loop.time()
             async with deadline:
-                reply = await self._request(target, settings, _conditions(etag, last_modified))
-                await incoming.take(url, reply)
+                reply = await self._request(target, settings, dict(conditions))
+                await incoming.take(url, reply, conditional=bool(conditions))
         except FAILURES as error:
             # Never kept: it leads to the frames, and they to the body, until the collector comes by.
             failed = failure(

@@ -101,17 +101,25 @@ def robots_limits(config: Config) -> Limits:
     return Limits(config.robots.timeout, config.robots.max_bytes, None)
 
 
-def head_verdict(url: str, status: int, headers: Mapping[str, str], limits: Limits) -> Head:
+def head_verdict(
+    url: str,
+    status: int,
+    headers: Mapping[str, str],
+    limits: Limits,
+    *,
+    conditional: bool = False,
+) -> Head:
     """What a status and its headers mean (RFC 9110 §15).
 
     `headers` finds names in any case; octets that are not UTF-8 stand in it as surrogates. An
     excluded media type is told before any body is read; an answer that names none is read.
+    `conditional`: the request named a version that we have; without one a 304 is nonsense.
     """
     if 200 <= status < 300:
         if limits.types is not None and not _wanted(headers.get("Content-Type"), limits.types):
             return Head(Kind.EXCLUDED_TYPE)
         return Head(Kind.FETCHED, read=True)
-    if status == 304:
+    if status == 304 and conditional:
         return Head(Kind.NOT_MODIFIED)
     if status in REDIRECTS:
         return _redirect(url, headers.get("Location"))

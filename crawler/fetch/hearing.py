@@ -11,7 +11,7 @@ from crawler.robots.answer import AFTER_LAST_REDIRECT, Verdict, judge
 from crawler.robots.rules import ALLOW_ALL, parse
 
 # With these kinds the answer is whole; any other was given up or broke off, and then its status says nothing.
-_WHOLE = frozenset({Kind.FETCHED, Kind.NOT_MODIFIED, Kind.REDIRECT, Kind.HTTP_ERROR})
+_WHOLE = frozenset({Kind.FETCHED, Kind.REDIRECT, Kind.HTTP_ERROR})
 
 
 def hear(url: str, answer: Answer, token: str, config: Config) -> Heard:

@@ -54,12 +54,14 @@ class Incoming:
         self._head: Head | None = None
         self._body: Body | None = None
 
-    async def take(self, url: str, reply: Reply) -> None:
+    async def take(self, url: str, reply: Reply, *, conditional: bool) -> None:
         """Read the reply of `url`; its connection is free afterwards, or closed."""
         self._reply = reply
         try:
             found = reply.headers
-            head = self._head = exchange.head_verdict(url, reply.status, found, self._limits)
+            head = self._head = exchange.head_verdict(
+                url, reply.status, found, self._limits, conditional=conditional
+            )
             if head.read:
                 length = exchange.content_length(found.get("Content-Length"))
                 body = Body(found.get("Content-Encoding"), length, self._limits.max_body)

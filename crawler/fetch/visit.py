@@ -302,7 +302,8 @@ class HostVisit:
         The answer to that spelling is the URL's outcome.
         """
         hops = leased.hops + 1
-        if hops > self._config.scope.max_redirects:
+        # To itself: it wants to see a cookie again, and would for ever.
+        if target == leased.url or hops > self._config.scope.max_redirects:
             self._finish(leased, answer._replace(error="redirect loop"))
         else:
             self._queue.appendleft(leased._replace(url=target, hops=hops))

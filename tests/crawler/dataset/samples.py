@@ -7,7 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from crawler.config import Config, Sitemaps
-from crawler.dataset.rows import Parsed, RowBuilder
+from crawler.dataset.quarantine import Parsed
+from crawler.dataset.rows import RowBuilder
 from crawler.fetch.fetched import FETCHED
 from crawler.url.admit import Admission
 from crawler.url.keys import host_of, site_of, slot_of, url_key

@@ -9,7 +9,7 @@ from multidict import CIMultiDict
 
 from crawler.config import Config
 from crawler.fetch import exchange
-from crawler.fetch.exchange import drains, head_verdict, retry_after, too_slow
+from crawler.fetch.exchange import Head, drains, head_verdict, retry_after, too_slow
 from crawler.outcomes import Kind
 
 PAGE = exchange.page_limits(Config())
@@ -21,6 +21,11 @@ def verdict(status, limits=PAGE, **headers):
     return head_verdict(URL, status, CIMultiDict(named), limits)
 
 
+def test_not_modified_is_an_answer_only_to_who_has_a_version():
+    assert head_verdict(URL, 304, CIMultiDict(), PAGE, conditional=True) == Head(Kind.NOT_MODIFIED)
+    assert head_verdict(URL, 200, CIMultiDict(), PAGE, conditional=True).kind is Kind.FETCHED
+
+
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
@@ -28,7 +33,7 @@ def verdict(status, limits=PAGE, **headers):
         (203, Kind.FETCHED),
         (206, Kind.FETCHED),
         (300, Kind.HTTP_ERROR),
-        (304, Kind.NOT_MODIFIED),
+        (304, Kind.HTTP_ERROR),
         (305, Kind.HTTP_ERROR),
         (306, Kind.HTTP_ERROR),
         (404, Kind.HTTP_ERROR),

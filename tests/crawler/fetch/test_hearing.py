@@ -28,7 +28,7 @@ def heard(kind, status, **more):
         (Kind.HTTP_ERROR, 404, {}, ALLOW_ALL),
         (Kind.HTTP_ERROR, 401, {}, ALLOW_ALL),
         (Kind.HTTP_ERROR, 302, {}, ALLOW_ALL),  # to nowhere, or to no web page
-        (Kind.NOT_MODIFIED, 304, {}, ALLOW_ALL),  # to a request that named no version
+        (Kind.HTTP_ERROR, 304, {}, ALLOW_ALL),  # to a request that named no version
         (Kind.FETCHED, 200, {"body": TEXT + b" " * (LIMIT - len(TEXT)), "truncated": True}, parse(TEXT, "testbot")),
     ],
 )  # fmt: skip

@@ -86,7 +86,9 @@ async def test_found(name):
     assert (report.robots_failure, len(report.robots)) == (None, 1)
 
 
-@pytest.mark.parametrize("coding", [gzip.compress(RULES), gzip.compress(padded(40 << 20), 1)])
+@pytest.mark.parametrize(
+    "coding", [gzip.compress(RULES), gzip.compress(padded(40 << 20), 1)], ids=["short", "bomb"]
+)
 async def test_gzip(coding):
     asked, report = await judge(reply(coding, headers=GZIP))
     assert asked == (DENIED if len(coding) < 1000 else ALLOWED)

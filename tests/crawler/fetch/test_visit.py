@@ -458,10 +458,18 @@ def test_a_redirect_loop_comes_to_an_end():
     config = Config(scope=Scope(max_redirects=2))
     visit = visiting(host(leased(1), delay=0.0), config=config, rekey=lambda _: 1)
     now = 0.0
-    for _ in range(3):
-        visit.answered(visit.next(now).leased, moved(f"{ORIGIN}/1", now))
+    for spelling in range(3):
+        visit.answered(visit.next(now).leased, moved(f"{ORIGIN}/1?utm_id={spelling}", now))
         now += 1.0
     assert visit.next(now) == Done()
+    (final,) = visit.take()
+    assert (final.answer.kind, final.answer.error) == (Kind.REDIRECT, "redirect loop")
+
+
+def test_a_redirect_to_itself_is_not_followed():
+    visit = visiting(host(leased(1), delay=0.0), rekey=lambda _: 1)
+    visit.answered(leased(1), moved(f"{ORIGIN}/1", 0.0))
+    assert visit.next(1.0) == Done()
     (final,) = visit.take()
     assert (final.answer.kind, final.answer.error) == (Kind.REDIRECT, "redirect loop")
 
