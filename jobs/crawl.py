@@ -167,7 +167,10 @@ def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: b
         output.mark_success(tree)
     write_summary(tree, Console(), as_json=as_json)
     if ending is Ending.CUT_OFF:
-        message = "no host can be reached any more, and nothing was given up"
+        message = (
+            "no host can be reached any more; nothing was given up (politeness.outage_wait = 0 "
+            "gives up who does not answer)"
+        )
         raise CrawlError(message)
     return 128 + signals[0] if ending is Ending.STOPPED else 0
 

@@ -29,7 +29,8 @@ def test_a_crawl_without_a_network_ends_with_nothing_lost(tmp_path):
         cut_off = crawl.wait()
     assert (cut_off.code, cut_off.summary["ending"]) == (1, "cut_off")
     assert "no host answers any more" in cut_off.errors
-    assert cut_off.errors.endswith("nothing was given up; the same command resumes\n")
+    assert "raycrawl: no host can be reached any more; nothing was given up" in cut_off.errors
+    assert cut_off.errors.endswith("; the same command resumes\n")
     assert not (command.out / "_SUCCESS").exists()
     assert cut_off.summary["queued"] > 0 == cut_off.summary["hosts_given_up"]
     kinds = Counter(command.rows("kind")["kind"].to_pylist())
