@@ -113,7 +113,21 @@ class Apart:
         raise ApartError(message)
 
     def _start(self) -> bool:
-        ours, theirs = socket.socketpair()
+        """Whether a new process is ready to read. Raises `ApartError` where the machine has none to give."""
+        try:
+            self._launch()
+        except OSError as error:
+            self.close()
+            message = f"the process that reads pages apart does not start ({error.strerror})"
+            raise ApartError(message) from None
+        self._deadline = self._clock() + START_SECONDS
+        with contextlib.suppress(_DiedError, TimeoutError):
+            return self._receive(1) == READY
+        return False
+
+    def _launch(self) -> None:
+        """Makes the process and the connection to it; raises `OSError`."""
+        self._socket, theirs = socket.socketpair()
         with theirs:
             # As this process finds modules, so must the other, wherever Ray has put them; -P: and not beside them.
             path = os.pathsep.join(entry or os.curdir for entry in sys.path)
@@ -124,11 +138,6 @@ class Apart:
                 stdout=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": path},
             )
-        self._socket = ours
-        self._deadline = self._clock() + START_SECONDS
-        with contextlib.suppress(_DiedError, TimeoutError):
-            return self._receive(1) == READY
-        return False
 
     def _ask(self, request: bytes) -> Answer:
         """Raises `_DiedError`, `TimeoutError`."""

@@ -4,10 +4,12 @@
 """
 
 import os
+import resource
 import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -183,6 +185,37 @@ def test_what_cannot_start_is_no_fault_of_a_page(elsewhere, monkeypatch):
     monkeypatch.setattr(apart, "START_SECONDS", 0.2)
     with pytest.raises(ApartError, match=r"no answer within 0\.2 s"):
         healthy(elsewhere())
+
+
+@contextmanager
+def no_more_files():
+    """No file, socket or process can be had: the next free descriptor is over the limit."""
+    with Path(os.devnull).open("rb") as next_free:
+        limit = next_free.fileno()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_what_the_machine_has_run_out_of_is_no_fault_of_a_page(reader):
+    with (
+        no_more_files(),
+        pytest.raises(ApartError, match=r"does not start \(Too many open files\)"),
+    ):
+        healthy(reader)
+    assert healthy(reader)
+
+
+def test_a_start_that_fails_keeps_no_file_open(reader, monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    files = Path("/proc/self/fd")
+    before = len(list(files.iterdir()))
+    with pytest.raises(ApartError, match=r"does not start \(No such file or directory\)"):
+        healthy(reader)
+    assert len(list(files.iterdir())) == before
 
 
 def test_it_ends_with_its_parent_though_it_hangs():
