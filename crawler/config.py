@@ -11,7 +11,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from crawler.credentials import Auth, CookieName, CookieValue, HeaderName, HeaderValue, Proxy
-from crawler.spelling import Addresses, HostPattern, Name, NameServer, Network, Pattern
+from crawler.spelling import Addresses, Hostname, HostPattern, Name, NameServer, Network, Pattern
 
 # Strict: a truth is no number, nor is a text.
 Integer = Annotated[int, Field(strict=True)]
@@ -103,7 +103,7 @@ class Politeness(Frozen):
     lasts for `outage_wait` (0: this is not looked for) the crawl ends as it is, to be resumed. `retry_wait_factor`
     scales the waits of single URLs; `response_time_factor` times the last answer's seconds is a delay, too. With
     `address_delay` the hosts of an address are asked one at a time, with so many seconds in between, as far as they
-    are in one shard.
+    are in one shard. `hosts`: by exact hostname.
     """
 
     delay: Seconds = 1.0
@@ -119,7 +119,7 @@ class Politeness(Frozen):
     outage_wait: Seconds = 600.0
     address_delay: Seconds | None = None
     retry_wait_factor: Annotated[Real, Field(ge=0)] = 1.0
-    hosts: dict[str, HostPoliteness] = Field(default_factory=dict)
+    hosts: dict[Hostname, HostPoliteness] = Field(default_factory=dict)
 
 
 class Robots(Frozen):

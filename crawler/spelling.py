@@ -61,10 +61,17 @@ def _compiles(pattern: str) -> str:
 def _hostname(name: str) -> str:
     bare = name.removeprefix(".")
     foreign = "/@ " if bare.startswith("[") else "/@ :"
-    if not bare or bare != bare.lower() or not set(bare).isdisjoint(foreign):
-        message = "expected a lower-case hostname, perhaps with a dot before it"
+    if not bare.isascii() or not bare or bare != bare.lower() or not set(bare).isdisjoint(foreign):
+        message = "expected a lower-case hostname as it stands in URLs"
         raise ValueError(message)
     return name
+
+
+def _one_hostname(name: str) -> str:
+    if name.startswith("."):
+        message = "expected the name of one host"
+        raise ValueError(message)
+    return _hostname(name)
 
 
 # `IP:port` or `[IPv6]:port`.
@@ -81,5 +88,8 @@ Network = Annotated[str, AfterValidator(_network)]
 # Searched anywhere in a text, in linear time.
 Pattern = Annotated[str, AfterValidator(_compiles)]
 
-# A host as it stands in URLs; with a dot before it, also all below it.
+# A host as it stands in URLs.
+Hostname = Annotated[str, AfterValidator(_one_hostname)]
+
+# The same; with a dot before it, also all below it.
 HostPattern = Annotated[str, AfterValidator(_hostname)]

@@ -53,6 +53,11 @@ def test_networks():
         ({"dns.min_ttl": 7200}, "dns.max_ttl: less than dns.min_ttl (found 3600.0)"),
         ({"dns.timeout": 0}, "dns.timeout: Input should be greater than 0 (found 0)"),
         ({"dns.concurrency": 0}, "dns.concurrency: Input should be greater than or equal to 1"),
+        ({"politeness.hosts": {"A.example": {}}}, "politeness.hosts.A.example.[key]: expected a lower-case hostname"),
+        ({"politeness.hosts": {"a.example:80": {}}}, "politeness.hosts.a.example:80.[key]: expected a lower-case"),
+        ({"politeness.hosts": {".a.example": {}}}, "expected the name of one host (found '.a.example')"),
+        ({"politeness.hosts": {"bücher.example": {}}}, "expected a lower-case hostname"),
+        ({"fetch.hosts": {"bücher.example": {}}}, "expected a lower-case hostname"),
         ({"fetch.allow_networks": ["10.0.0.0/99"]}, "fetch.allow_networks.0: '10.0.0.0/99' does not appear to be"),
     ],
 )  # fmt: skip
