@@ -4,7 +4,7 @@ A segment counts from the moment its entry is there. It must not know how rows a
 """
 
 import json
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
@@ -135,7 +135,10 @@ def ranges(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
 
 
 class Batches:
-    """Which appends of one epoch are in which segment. Small: ids mostly come in a row, so a segment is a range."""
+    """Which appends of one epoch are in which segment. Small: ids mostly come in a row, so a segment is a range.
+
+    Invariant: ranges are sorted and do not overlap; two of one segment do not touch.
+    """
 
     def __init__(self) -> None:
         self._ranges: list[tuple[int, int, int]] = []
@@ -143,7 +146,14 @@ class Batches:
     def add(self, spans: Iterable[tuple[int, int]], sequence: int) -> None:
         """Note that a segment holds these ranges of ids."""
         for first, last in spans:
-            insort(self._ranges, (first, last, sequence))
+            at = end = bisect_left(self._ranges, (first,))
+            if end < len(self._ranges) and self._ranges[end][::2] == (last + 1, sequence):
+                last = self._ranges[end][1]
+                end += 1
+            if at and self._ranges[at - 1][1:] == (first - 1, sequence):
+                at -= 1
+                first = self._ranges[at][0]
+            self._ranges[at:end] = [(first, last, sequence)]
 
     def find(self, batch_id: int) -> int | None:
         """The segment that holds an append, `None` if there is none."""

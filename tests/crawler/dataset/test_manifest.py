@@ -72,6 +72,15 @@ def test_ranges_cover_the_numbers_and_nothing_else(numbers):
     assert all(later[0] > earlier[1] + 1 for earlier, later in pairwise(found))
 
 
+@given(st.permutations(range(12)).map(list), st.integers(0, 12))
+def test_appends_that_come_one_by_one_are_a_range_for_each_segment(numbers, cut):
+    batches, placed = Batches(), {n: 1 + (n >= cut) for n in numbers}
+    for n in numbers:
+        batches.add([(n, n)], placed[n])
+    assert {n: batches.find(n) for n in range(-1, 13)} == {n: placed.get(n) for n in range(-1, 13)}
+    assert len(batches._ranges) == len(set(placed.values()))
+
+
 @given(st.dictionaries(st.integers(-3, 40), st.integers(1, 5)))
 def test_batches_are_found_where_they_are(placed):
     batches = Batches()
