@@ -27,7 +27,7 @@ from crawler.frontier.lease import Content, Delivery, Lease
 
 # A stream that gives nothing for this long after its lease could have ended is dead: a report can get lost.
 SILENCE_SECONDS = 180.0
-# Batches that may lie between a fetch task and its shard.
+# Objects that may lie between a fetch task and its shard: a batch and its delivery are two.
 STREAM_WINDOW = 4
 
 # How often a parse task is tried again when its process or node dies. Ray itself tries again, without end and with
