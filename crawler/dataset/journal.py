@@ -10,25 +10,17 @@ It takes `now` as an argument and must not know who calls it: a later incarnatio
 import fcntl
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 
 from crawler.config import Dataset
 from crawler.dataset import manifest
-from crawler.dataset.manifest import Batches, Totals
+from crawler.dataset.manifest import Batches
 from crawler.dataset.output import TEMPORARY, Output
 from crawler.dataset.schema import ROWS
 from crawler.dataset.segment import seal
 from crawler.dataset.wal import SegmentName, Wal, leftovers, take_over
 from crawler.errors import FencedError, OutputError
-
-
-class Counts(NamedTuple):
-    """`since_open`: appended to this journal since `open`. `total`: of the shard, from its first epoch on."""
-
-    since_open: Totals
-    total: Totals
 
 
 class Journal:
@@ -45,16 +37,7 @@ class Journal:
         self._opened_at = 0.0
         self._next = 1
         self._batches = Batches()
-        self._since_open = Totals({}, {})
-        self._before = Totals({}, {})
         self.epoch: int | None = None
-
-    @property
-    def counts(self) -> Counts:
-        """What is in the journal."""
-        total = Totals(self._before.rows, self._before.wire_bytes)
-        total.add(self._since_open)
-        return Counts(self._since_open, total)
 
     @property
     def sequence(self) -> int:
@@ -86,12 +69,10 @@ class Journal:
         except OSError as error:
             message = f"{self._output.wal}: {error.strerror or error}"
             raise OutputError(message) from error
-        self._batches, self._before = Batches(), Totals({}, {})
+        self._batches = Batches()
         for entry in manifest.entries(self._output, self._shard):
-            self._before.add(entry.totals)
             if entry.epoch == epoch:
                 self._batches.add(entry.batches, entry.sequence)
-        self._since_open = Totals({}, {})
         self.epoch = epoch
 
     def append(
@@ -122,7 +103,6 @@ class Journal:
             message = f"{self._output.wal}: rows cannot be written: {error}"
             raise OutputError(message) from error
         self._batches.add([(batch_id, batch_id)], wal.name.sequence)
-        self._since_open.add(Totals.of(batch))
         if wal.size >= self._config.segment_bytes:
             self.seal(now)
         return wal.name.sequence

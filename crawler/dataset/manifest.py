@@ -1,4 +1,4 @@
-"""The list of an output's segments: one immutable JSON entry each, and what they add up to.
+"""The list of an output's segments: one immutable JSON entry each, and what their rows add up to.
 
 A segment counts from the moment its entry is there. It must not know how rows are stored.
 """
@@ -78,11 +78,6 @@ class Entry(NamedTuple):
         """The segment's name."""
         return SegmentName(self.shard, self.sequence, self.epoch)
 
-    @property
-    def totals(self) -> Totals:
-        """What it adds to the output."""
-        return Totals(self.kinds, self.wire_bytes)
-
 
 def names(output: Output, shard: int | None = None) -> list[SegmentName]:
     """The segments of one shard, or of all, oldest first within a shard. Raises `OutputError`."""
@@ -115,14 +110,6 @@ def write(output: Output, entry: Entry, *, sync: bool) -> None:
     output.put(json.dumps(entry._asdict()).encode(), MANIFEST, f"{entry.name}.json", sync=sync)
 
 
-def totals(output: Output, shard: int | None = None) -> Totals:
-    """What one shard's segments, or all, add up to. Raises `OutputError`."""
-    total = Totals({}, {})
-    for entry in entries(output, shard):
-        total.add(entry.totals)
-    return total
-
-
 def ranges(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
     """Numbers as ranges with both ends included."""
     found: list[tuple[int, int]] = []
@@ -146,14 +133,18 @@ class Batches:
     def add(self, spans: Iterable[tuple[int, int]], sequence: int) -> None:
         """Note that a segment holds these ranges of ids."""
         for first, last in spans:
-            at = end = bisect_left(self._ranges, (first,))
-            if end < len(self._ranges) and self._ranges[end][::2] == (last + 1, sequence):
-                last = self._ranges[end][1]
-                end += 1
-            if at and self._ranges[at - 1][1:] == (first - 1, sequence):
-                at -= 1
-                first = self._ranges[at][0]
-            self._ranges[at:end] = [(first, last, sequence)]
+            self._join(first, last, sequence)
+
+    def _join(self, first: int, last: int, sequence: int) -> None:
+        """One range more; with those of its segment that it touches it becomes one."""
+        at = end = bisect_left(self._ranges, (first,))
+        if end < len(self._ranges) and self._ranges[end][::2] == (last + 1, sequence):
+            last = self._ranges[end][1]
+            end += 1
+        if at and self._ranges[at - 1][1:] == (first - 1, sequence):
+            at -= 1
+            first = self._ranges[at][0]
+        self._ranges[at:end] = [(first, last, sequence)]
 
     def find(self, batch_id: int) -> int | None:
         """The segment that holds an append, `None` if there is none."""

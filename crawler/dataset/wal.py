@@ -53,7 +53,6 @@ class Wal:
     def __init__(self, folder: Path, name: SegmentName, schema: pa.Schema, *, sync: bool) -> None:
         self.name = name
         self.path = folder / f"{name}{OPEN}"
-        self.batches: list[int] = []
         self._sync = sync
         self._file = pa.OSFile(str(self.path), "wb")
         self._descriptor = os.open(self.path, os.O_RDONLY)
@@ -77,7 +76,6 @@ class Wal:
         if self._sync:
             os.fdatasync(self._descriptor)
         self._assert_ours()
-        self.batches.append(batch_id)
 
     def close(self) -> None:
         """End the stream. Nothing can be appended afterwards."""

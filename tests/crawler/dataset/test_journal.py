@@ -110,8 +110,6 @@ def test_what_a_killed_process_left_is_sealed_on_opening(output):
     journal = opened(output, epoch=2)
     assert urls(output) == numbered(1, 2)
     assert journal.sequence == 1
-    assert journal.counts.since_open.rows == {}
-    assert journal.counts.total.rows == {"fetched": 2}
 
 
 def test_opening_anew_in_the_same_process_seals_too(output):
@@ -273,19 +271,6 @@ def test_rows_of_another_schema_are_refused_and_nothing_is_harmed(output):
     assert journal.append(1, 1, pages(1, 1), 5.0) == 1
 
 
-def test_counts_add_up(output):
-    journal = opened(output)
-    journal.append(1, 1, pages(1, 2), 5.0)
-    journal.seal(5.0)
-    journal.append(1, 2, pages(3, 1), 5.0)
-    assert journal.counts.since_open == journal.counts.total
-    again = opened(output)
-    again.append(1, 3, pages(4, 1), 5.0)
-    assert again.counts.since_open.rows == {"fetched": 1}
-    assert again.counts.total.rows == {"fetched": 4}
-    assert again.counts.total.wire_bytes == {"fetched": 400}
-
-
 # --- trouble ----------------------------------------------------------------------------------------------------
 
 
@@ -420,7 +405,7 @@ class KilledAndResumed(RuleBasedStateMachine):
             for n in range(first, last + 1)
         ]
         assert sorted(found) == sorted((*key, sequence) for key, sequence in self.answers.items())
-        assert self.journal.counts.total.rows.total() == sum(
+        assert sum(entry.rows for entry in manifest.entries(self.output)) == sum(
             ROWS_OF[n].num_rows for _, n in self.answers
         )
 

@@ -50,14 +50,6 @@ def test_entries_are_listed_oldest_first(output):
     assert manifest.read(output, SegmentName(5, 5, 5)) is None
 
 
-def test_an_output_adds_up(output):
-    assert manifest.totals(output) == Totals({}, {})
-    for one in (entry(sequence=1), entry(sequence=2, rows=5), entry(shard=2)):
-        manifest.write(output, one, sync=False)
-    assert manifest.totals(output) == Totals({"fetched": 9}, {"fetched": 21})
-    assert manifest.totals(output, 2).rows == {"fetched": 2}
-
-
 @pytest.mark.parametrize("text", [b"", b"[]", b"{}", b'{"batches": []}'])
 def test_a_damaged_entry_is_told(output, text):
     output.put(text, "manifest", f"{SegmentName(1, 2, 3)}.json", sync=False)
