@@ -126,3 +126,22 @@ def test_what_was_queued_before_there_was_a_limit_counts_for_it(tmp_path, limit,
     assert frontier.discover(later, 1.0) == fates(new=1, **{reason: 2})
     frontier.check()
     frontier.close()
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"), [("pages_per_host", "budget_host"), ("pages_per_site", "budget_site")]
+)
+def test_pages_that_are_done_go_on_counting_after_a_restart(tmp_path, limit, reason):
+    def opened():
+        rules = config(budget={limit: 4}, politeness={"delay": 0.0})
+        return Frontier(tmp_path, rules, rng=random.Random(1), now=0.0)
+
+    frontier = opened()
+    frontier.discover(links(*(link(key=key) for key in range(4))), 0.0)
+    lent = frontier.lease(1.0, deadline=9.0, max_hosts=1, max_urls=3)
+    frontier.settle(rows_of(lent), 1.0, counters={}, mark=1)
+    frontier.close()
+    frontier = opened()
+    assert frontier.discover(links(link(key=9)), 1.0) == fates(**{reason: 1})
+    frontier.check()
+    frontier.close()

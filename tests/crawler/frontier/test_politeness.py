@@ -9,10 +9,12 @@ from crawler.frontier.lease import Incident, RobotsRecord
 from crawler.frontier.politeness import (
     Clock,
     after,
+    after_loss,
     allowance,
     backoff,
     configured_delay,
     delay,
+    patience,
     reason,
     verdict,
 )
@@ -44,6 +46,8 @@ def step(clock, rules=RULES, crawl_delay=None, **fields):
         (Clock(), Politeness(delay=1, hosts={"a.example": HostPoliteness(delay=0.25)}), 0.25),
         (Clock(), Politeness(delay=1, hosts={"b.example": HostPoliteness(delay=0.25)}), 1),
         (Clock(), Politeness(delay=1, hosts={"a.example": HostPoliteness(max_pages=3)}), 1),
+        (Clock(), Politeness(delay=1, address_delay=2), 2),
+        (Clock(), Politeness(delay=3, address_delay=2), 3),
     ],
 )
 def test_delay_is_the_longest_that_anyone_asks_for(clock, rules, expected):
@@ -71,6 +75,29 @@ def test_allowance(seconds, gap, expected):
 def test_backoff_doubles_up_to_the_cap_and_never_passes_it(number, seed):
     full = min(100, 10 * 2 ** (number - 1))
     assert 0.75 * full <= backoff(number, RULES, random.Random(seed)) <= full
+
+
+def test_hosts_that_failed_together_are_not_asked_together_ever_after():
+    rng = random.Random(1)
+    assert len({backoff(1, RULES, rng) for _ in range(5)}) == 5
+
+
+def test_a_lost_task_does_not_cut_a_running_backoff():
+    clock = Clock(blocked_until=300, incidents=1, since=50)
+    lost = after_loss(clock, 100.0, RULES, random.Random(1))
+    assert (lost.blocked_until, lost.incidents, lost.since) == (300, 2, 50)
+
+
+@pytest.mark.parametrize(
+    ("clock", "until"),
+    [
+        (Clock(since=100, blocked_until=9, served=True), 700),
+        (Clock(since=100, blocked_until=9), 0),
+        (Clock(since=100, blocked_until=9, free_at=10, served=True), 0),
+    ],
+)
+def test_the_end_waits_for_an_outage_of_a_site_that_has_served(clock, until):
+    assert patience(clock, Politeness(outage_wait=600)) == until
 
 
 def test_an_undisturbed_report_moves_only_the_delays_clock():

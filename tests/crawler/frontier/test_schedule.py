@@ -47,6 +47,17 @@ def test_a_host_is_moved_not_doubled():
     schedule.put("a", 5.0, 0)
     assert schedule.next_moment() == 5.0
     assert drain(schedule, 4.0) == []
+    schedule.put("b", 6.0, 0)
+    schedule.put("b", 9.0, 0)
+    assert drain(schedule, 7.0) == ["a"]
+    assert drain(schedule, 9.0) == ["b"]
+
+
+def test_of_those_whose_moment_is_the_same_the_turn_decides():
+    schedule = Schedule()
+    for name, turn in [("a", 2), ("b", 1), ("c", 3)]:
+        schedule.put(name, 1.0, 0, turn)
+    assert drain(schedule, 1.0) == ["b", "a", "c"]
 
 
 def test_a_ready_host_keeps_its_turn_or_rises_but_waits_again_if_its_moment_is_put_off():
