@@ -125,6 +125,17 @@ def test_a_queued_url_moves_up_when_it_is_found_nearer_or_more_urgent(opened):
     assert lease(frontier) is None, "the host is still lent"
 
 
+def test_a_leased_url_that_is_found_nearer_stays_where_it_is(opened):
+    frontier = opened()
+    frontier.discover(links(link(key=1, depth=4, priority=100)), NOW)
+    lent = lease(frontier)
+    assert frontier.discover(links(link(key=1, depth=0, priority=0)), NOW)["known"] == 1
+    frontier.check()
+    frontier.settle(rows_of(lent), NOW, counters={}, mark=1)
+    frontier.check()
+    assert (frontier.queued, frontier.leased) == (0, 0)
+
+
 def test_an_urgent_link_is_leased_before_what_was_queued_earlier(opened):
     frontier = opened()
     frontier.discover(links(*(link(key=key, priority=60) for key in range(5))), NOW)

@@ -98,6 +98,18 @@ def test_who_is_never_told_has_failed(frontier):
     assert lent.robots == ()
 
 
+def test_the_errands_of_a_failing_host_do_not_hold_up_others(frontier):
+    frontier.discover(links(link("b.example", 1)), NOW)
+    lease(frontier, NOW)
+    failed = report("b.example", NOW + 2, successes=0, incident=FAILED, unused=(1,))
+    frontier.report([failed], NOW + 2)
+    frontier.relay.post([ERRAND], NOW + 2)
+    terms = {"deadline": NOW + 29, "max_hosts": 9, "max_urls": 9}
+    assert frontier.lease(NOW + 9, **terms) is None
+    (lent,) = frontier.lease(NOW + 9, apart=True, **terms).hosts
+    assert (lent.errands, len(lent.urls)) == ((AT_B,), 1)
+
+
 def test_an_errand_makes_an_unknown_host_ready_even_without_room_for_urls(frontier):
     frontier.relay.post([ERRAND, ERRAND], NOW)
     frontier.check()

@@ -7,6 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.host import Host
+from crawler.frontier.politeness import Clock
+from crawler.frontier.records import HostRecord
+from crawler.frontier.shared import Shared
 from tests.crawler.frontier.builders import config, link, links, report
 
 NOW = 1_000_000.0
@@ -64,6 +68,19 @@ class Server:
                 return
             assert ready > self.now
             self.now = ready
+
+
+def test_a_host_that_has_moved_does_not_shorten_the_delay_of_where_it_is_now():
+    shared = Shared(ADDRESS_DELAY)
+    here, moved = (
+        Host(7, f"{at}.example", HostRecord("example", 0, 0, Clock(), None, at)) for at in "xy"
+    )
+    for host in (here, moved):
+        shared.lend(host)
+    shared.end_loan(here, NOW + 10, None, NOW)
+    shared.end_loan(moved, NOW + 9, "x", NOW)
+    assert moved.address == "x"
+    assert shared.moment(moved) == NOW + 10 + ADDRESS_DELAY
 
 
 @pytest.fixture
