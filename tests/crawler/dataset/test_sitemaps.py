@@ -178,6 +178,17 @@ def test_each_origin_of_the_scope_is_looked_at_once_a_worker():
     assert parsed.counters.items() >= reasons.items()
 
 
+def test_the_nearest_row_of_an_origin_says_how_deep_its_sitemap_is():
+    recent = Recent(100)
+    recent.begin(0, 1, 0)
+    depths = [3, 1, 2, 1]
+    rows = [outcome(f"{ROOT}{n}", depth=depth) for n, depth in enumerate(depths)]
+    parsed = built(*rows, recent=recent)
+    found = [(row["url"], row["depth"]) for row in parsed.links.to_pylist()]
+    assert found == [(PROBE, 3), (PROBE, 1)]
+    assert parsed.counters["links.forwarded"] == 2
+
+
 def test_without_discovery_nothing_is_looked_for():
     assert builder().build(fetched([outcome(ROOT)])).links.num_rows == 0
 

@@ -43,6 +43,19 @@ async def test_who_comes_first_draws_first():
     assert (inflight.held, inflight.most) == (0, 90)
 
 
+async def test_who_leaves_holds_up_nobody_behind():
+    inflight = Inflight(100)
+    first = inflight.draw(60)
+    large = asyncio.create_task(inflight.wait(80))
+    await asyncio.sleep(0)
+    small = asyncio.create_task(inflight.wait(10))
+    await asyncio.sleep(0)
+    large.cancel()
+    async with asyncio.timeout(10):
+        share = await small
+    assert (first.size, share.size, inflight.held) == (60, 10, 70)
+
+
 async def test_one_that_is_larger_than_the_budget_has_it_alone():
     inflight = Inflight(100)
     share = inflight.draw(1000)

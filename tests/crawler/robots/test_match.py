@@ -1,6 +1,6 @@
 """The matcher against a naive one that tries everything, and in steps."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.robots.match import MAX_PARTS, NO_MATCH, Matcher, Wild, rank_of
@@ -23,6 +23,7 @@ PATTERNS = st.builds(
 
 
 @given(PATTERNS, PATHS)
+@example("/a*ab$", "/ab")
 def test_one_pattern_takes_what_the_naive_matcher_takes(pattern, path):
     assert (Matcher([(1, pattern)]).best(path) == 1) is naive(pattern, path)
 

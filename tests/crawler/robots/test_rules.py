@@ -23,6 +23,7 @@ def rules(*lines):
         (["Disallow: /", "Allow: /$"], ["/"], ["/x"]),
         (["Disallow: /", "Allow: /a/index.html"], ["/a/", "/a/index.html"], ["/a", "/a/b"]),
         (["Disallow: /", "Allow: /a/b.html"], ["/a/b.html"], ["/a/"]),
+        (["Disallow: /a/index.html"], ["/a/", "/a/index.htm"], ["/a/index.html"]),
         (["Disallow: /a%2Fb"], ["/a/b"], ["/a%2fb", "/a%2Fb"]),
         (["Disallow: /x%2Ax", "Disallow: /y%24"], ["/xax", "/y"], ["/x*x", "/x%2ax", "/y$", "/y%24z"]),
         (["Disallow: /x$/y"], ["/x"], ["/x$/y", "/x%24/yz"]),
