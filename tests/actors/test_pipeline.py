@@ -1,5 +1,8 @@
 """The marks: a restart never skips a segment that holds a row nobody settled."""
 
+import asyncio
+import time
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -7,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.pipeline import Marks, Pipeline
-from actors.work import LostError, Source
+from actors.work import Facts, LostError, Source
 
 
 def test_marks_follow_the_newest_segment_when_nothing_is_open():
@@ -68,3 +71,43 @@ async def test_a_lost_batch_makes_the_workers_forget_its_links():
         Source(shard=0, epoch=1, losses=1, batch=2, arrived=1),
     )
     assert repr(pipeline) == "<Pipeline 0 batches, settled up to segment 3>"
+
+
+async def test_only_batches_before_which_all_have_been_sent_have_arrived():
+    class Work:
+        def __init__(self):
+            self.arrived = []
+            self.begun = [asyncio.Event() for _ in range(3)]
+            self.parsed = [asyncio.Event() for _ in range(3)]
+
+        async def parse(self, batch, duplicates, source):
+            self.arrived.append(source.arrived)
+            self.begun[batch].set()
+            await self.parsed[batch].wait()
+            return None, Facts(None, None, {})
+
+    async def send(links):
+        return Counter()
+
+    async def append(batch, rows):
+        return 1
+
+    work = Work()
+    frontier = SimpleNamespace(shard=0, epoch=1, mark=0, settle=lambda *_, **__: None)
+    pipeline = Pipeline(
+        work, SimpleNamespace(append=append), SimpleNamespace(send=send), frontier, None, time.time
+    )
+
+    async def begun(batch):
+        pushed = asyncio.create_task(pipeline.push(batch, []))
+        await work.begun[batch].wait()
+        return pushed
+
+    first, second = await begun(0), await begun(1)
+    work.parsed[0].set()
+    await first
+    third = await begun(2)
+    assert work.arrived == [0, 0, 1]
+    for parsed in work.parsed:
+        parsed.set()
+    await asyncio.gather(second, third)

@@ -125,6 +125,14 @@ def test_a_queued_url_moves_up_when_it_is_found_nearer_or_more_urgent(opened):
     assert lease(frontier) is None, "the host is still lent"
 
 
+def test_a_queued_url_that_is_found_more_urgent_but_farther_keeps_its_depth(opened):
+    frontier = opened()
+    frontier.discover(links(link(key=1, depth=4, priority=100, found_on="near")), NOW)
+    frontier.discover(links(link(key=1, depth=6, priority=10, found_on="far")), NOW)
+    (url,) = lease(frontier).hosts[0].urls
+    assert (url.depth, url.priority, url.found_on) == (4, 10, "near")
+
+
 def test_a_leased_url_that_is_found_nearer_stays_where_it_is(opened):
     frontier = opened()
     frontier.discover(links(link(key=1, depth=4, priority=100)), NOW)

@@ -83,6 +83,17 @@ def test_a_host_that_has_moved_does_not_shorten_the_delay_of_where_it_is_now():
     assert shared.moment(moved) == NOW + 10 + ADDRESS_DELAY
 
 
+def test_only_addresses_whose_delay_is_over_are_forgotten(monkeypatch):
+    monkeypatch.setattr("crawler.frontier.shared._KEPT", 2)
+    shared = Shared(ADDRESS_DELAY)
+    for at in range(4):
+        host = Host(7, f"{at}.example", HostRecord("example", 0, 0, Clock(), None, f"{at}"))
+        shared.lend(host)
+        shared.end_loan(host, NOW + at, None, NOW + at)
+    assert sorted(shared._free_at) == ["1", "2", "3"]
+    assert shared.moment(host) == NOW + 3 + ADDRESS_DELAY
+
+
 @pytest.fixture
 def served(tmp_path):
     servers = []
@@ -189,3 +200,17 @@ def test_hosts_that_are_gone_leave_nothing_behind(served):
     server.run()
     shared = server.frontier._places._shared
     assert (shared._members, shared._lent) == ({}, {})
+
+
+def test_a_lease_in_which_only_the_address_is_found_has_one_url(tmp_path):
+    frontier = Frontier(tmp_path, CONFIG, rng=random.Random(1), now=NOW)
+    frontier.discover(links(*(link(key=key) for key in range(5))), NOW)
+    terms = {"deadline": NOW + 60, "max_hosts": 9, "max_urls": 9}
+    (host,) = frontier.lease(NOW, **terms).hosts
+    keys = tuple(url.key for url in host.urls)
+    assert (host.address, len(keys)) == ("", 1)
+    back = report(host.host, NOW, ended_at=None, successes=0, unused=keys, address="192.0.2.1")
+    frontier.report([back], NOW)
+    (host,) = frontier.lease(NOW, **terms).hosts
+    assert (host.address, len(host.urls)) == ("192.0.2.1", 5)
+    frontier.close()

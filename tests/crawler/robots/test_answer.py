@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.robots.answer import AFTER_LAST_REDIRECT, Verdict, judge
+from crawler.robots.answer import AFTER_LAST_REDIRECT, MAX_TARGET, Verdict, follows, judge
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,18 @@ def test_every_answer_has_one_meaning(statuses, verdict):
 
 def test_too_many_redirects_are_as_no_file():
     assert AFTER_LAST_REDIRECT is judge(404)
+
+
+@pytest.mark.parametrize(
+    ("target", "hops", "followed"),
+    [
+        ("https://a.example/robots.txt", 0, True),
+        ("https://a.example/robots.txt", 4, True),
+        ("https://a.example/robots.txt", 5, False),
+        ("https://a.example/".ljust(MAX_TARGET, "x"), 0, True),
+        ("https://a.example/".ljust(MAX_TARGET + 1, "x"), 0, False),
+        (None, 0, False),
+    ],
+)
+def test_so_many_redirects_are_followed_to_targets_of_a_bearable_length(target, hops, followed):
+    assert follows(target, hops, 5) is followed
