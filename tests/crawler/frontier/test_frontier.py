@@ -827,3 +827,13 @@ def test_once_an_origin_failed_those_that_never_answered_are_named(opened):
         [third] = lease(frontier, now, urls=1).hosts
         assert third.strangers == ("https://a.example",)
         frontier.report([report("a.example", now, unused=(third.urls[0].key,))], now)
+
+
+def test_where_no_origin_ever_answered_none_is_a_stranger(opened):
+    frontier = opened()
+    frontier.discover(links(link(key=1)), NOW)
+    lease(frontier)
+    ended = failed("a.example", NOW, 1)
+    frontier.report([ended._replace(robots_failure="https://a.example")], NOW)
+    [host] = lease(frontier, NOW + 50).hosts
+    assert host.strangers == ()
