@@ -189,6 +189,17 @@ def test_the_nearest_row_of_an_origin_says_how_deep_its_sitemap_is():
     assert parsed.counters["links.forwarded"] == 2
 
 
+def test_what_a_worker_has_sent_on_it_does_not_send_again():
+    config, recent = Config(), Recent(100)
+    made = RowBuilder(config, Admission(config, SEEDS), "raycrawl", recent)
+    row = outcome(MAP, body=listing("urlset", [f"{ROOT}a", f"{ROOT}b"]), found_via="index")
+    recent.begin(0, 1, 0)
+    assert made.build(fetched([row])).links.num_rows == 3
+    recent.begin(0, 2, 1)
+    again = made.build(fetched([row]))
+    assert (again.links.num_rows, again.counters["links.forwarded"]) == (0, 3)
+
+
 def test_without_discovery_nothing_is_looked_for():
     assert builder().build(fetched([outcome(ROOT)])).links.num_rows == 0
 

@@ -110,6 +110,11 @@ def test_a_page_expires(date, form):
     assert later.names == said.names
 
 
+def test_what_stands_behind_all_that_may_be_said_is_not_read():
+    assert read([("robots", f"index{',' * 8187}nofollow")]).names == ("index",)
+    assert read([("robots", f"index{',' * 8179}nofollow")]).names == ("index", "nofollow")
+
+
 def test_the_moment_itself_has_passed():
     meta = [("robots", "unavailable_after: 2020-06-25T12:00:00Z")]
     assert read(meta).noindex

@@ -63,10 +63,12 @@ def test_a_crawl_delay(value, seconds):
 def test_the_longest_of_our_crawl_delays_counts_and_only_ours():
     text = (
         b"user-agent: a\ncrawl-delay: 2\ncrawl-delay: 1\nallow: /\n"
-        b"user-agent: a\ncrawl-delay: 3\nallow: /\nuser-agent: *\ncrawl-delay: 9\nallow: /"
+        b"user-agent: a\ncrawl-delay: 3\nallow: /\nuser-agent: *\ncrawl-delay: 9\nallow: /\n"
+        b"user-agent: c\ncrawl-delay: 4\ncrawl-delay: 1\nallow: /"
     )
     assert said_to("a", read(text).groups).crawl_delay == 3.0
     assert said_to("b", read(text).groups).crawl_delay == 9.0
+    assert said_to("c", read(text).groups).crawl_delay == 4.0
 
 
 def test_a_crawl_delay_is_said_to_those_named_before_it():
