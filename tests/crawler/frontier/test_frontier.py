@@ -441,9 +441,10 @@ def test_the_last_visit_in_a_batch_is_kept(opened):
     frontier.restore(
         settled(first, first | {"visit": 2, "fetched_at": 2.0}, first), NOW, counters={}, mark=1
     )
+    urls, key = frontier._store.urls, host_prefix(7, "a.example") + pack_key(1)
+    assert (unpack_url(urls.get(key)).visit, unpack_url(urls.get(key)).fetched_at) == (2, 2.0)
     frontier.restore(settled(first | {"visit": 3, "fetched_at": 3.0}), NOW, counters={}, mark=1)
-    value = frontier._store.urls.get(host_prefix(7, "a.example") + pack_key(1))
-    assert (unpack_url(value).visit, unpack_url(value).fetched_at) == (3, 3.0)
+    assert (unpack_url(urls.get(key)).visit, unpack_url(urls.get(key)).fetched_at) == (3, 3.0)
 
 
 def test_the_journal_restores_an_empty_frontier(opened, tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from crawler.frontier.errands import MAX_URLS, Told, patience
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.lease import Errand, Heard, Incident, RobotsRecord
+from crawler.frontier.lease import Errand, Heard, Incident, RetryLater, RobotsRecord
 from crawler.outcomes import Kind
 from crawler.robots.rules import ALLOW_ALL, parse
 from tests.crawler.frontier.builders import config, link, links, report, rows_of
@@ -110,6 +110,16 @@ def test_the_errands_of_a_failing_host_do_not_hold_up_others(frontier):
     assert (lent.errands, len(lent.urls)) == ((AT_B,), 1)
 
 
+def test_the_end_is_not_near_while_a_host_with_nothing_but_retries_has_an_errand(frontier):
+    frontier.discover(links(link("b.example", 1)), NOW)
+    lease(frontier, NOW)
+    later = RetryLater(1, Kind.PROTOCOL_ERROR, None, 30.0)
+    frontier.report([report("b.example", NOW + 2, retries=(later,))], NOW)
+    assert frontier.stalled(NOW)
+    frontier.relay.post([ERRAND], NOW)
+    assert not frontier.stalled(NOW)
+
+
 def test_an_errand_makes_an_unknown_host_ready_even_without_room_for_urls(frontier):
     frontier.relay.post([ERRAND, ERRAND], NOW)
     frontier.check()
@@ -164,8 +174,9 @@ def test_a_host_that_is_given_up_or_must_be_left_alone_is_not_asked(frontier):
     assert lease(frontier, later).hosts[0].host == "b.example"
     frontier.report([report("b.example", later, incident=FAILED, successes=0)], later)
     assert len(frontier.relay.errands.outgoing()) == 1
-    frontier.relay.post([ERRAND], later + 500)
-    assert (len(frontier.relay.errands.outgoing()), frontier.idle) == (1, True)
+    for moment in (later + 500, later + 5000):  # in its park, and when that is over
+        frontier.relay.post([ERRAND], moment)
+        assert (len(frontier.relay.errands.outgoing()), frontier.idle) == (1, True)
 
 
 def test_a_short_wait_is_waited_for(frontier):
