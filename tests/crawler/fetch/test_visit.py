@@ -194,6 +194,20 @@ def test_the_gap_is_the_greatest_of_delay_crawl_delay_and_slowness(rules, factor
     assert visit.report().free_at == 0.5 + gap
 
 
+@pytest.mark.parametrize("slow", [0, 1])
+def test_the_crawl_delay_of_any_of_its_origins_slows_the_whole_host(slow):
+    origins = [ORIGIN, "https://a.example"]
+    records = [
+        RobotsRecord(
+            at, parse(b"User-agent: *\nCrawl-delay: %d\n" % (2 + 5 * (n == slow)), "x").pack(), 1e12
+        )
+        for n, at in enumerate(origins)
+    ]
+    visit = visiting(host(leased(1), leased(2, "https://a.example/2"), robots=records))
+    visit.answered(leased(1), answer(at=0.0, took=0.5))
+    assert visit.next(0.5) == Wait(7.5)
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 499])
 def test_unavailable_robots_allow_all(status):
     visit = visiting(host(leased(1), robots=(), delay=0.0))
