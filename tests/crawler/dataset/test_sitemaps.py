@@ -189,6 +189,16 @@ def test_the_nearest_row_of_an_origin_says_how_deep_its_sitemap_is():
     assert parsed.counters["links.forwarded"] == 2
 
 
+@pytest.mark.parametrize(
+    ("url", "via", "found"),
+    [(MAP, via, via) for via in ("robots", "index", "nested_index", "sitemap_seed")]
+    + [(PROBE, "link", "probe"), (f"{ROOT}page", "link", "redirect")],
+)
+def test_where_a_sitemap_has_moved_to_is_found_as_it_was(url, via, found):
+    _, links, _ = only(url, None, via, kind="redirect", redirect_to=f"{ROOT}elsewhere.xml")
+    assert links == {f"{ROOT}elsewhere.xml": found}
+
+
 def test_what_a_worker_has_sent_on_it_does_not_send_again():
     config, recent = Config(), Recent(100)
     made = RowBuilder(config, Admission(config, SEEDS), "raycrawl", recent)

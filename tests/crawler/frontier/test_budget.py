@@ -5,10 +5,12 @@ import pytest
 from crawler.frontier.budget import Ledger, host_limit
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host import Host
+from crawler.frontier.lease import RetryLater
 from crawler.frontier.politeness import Clock
 from crawler.frontier.records import HostRecord
 from crawler.frontier.store import Store, site_hosts_key, site_key
-from tests.crawler.frontier.builders import config, fates, link, links, rows_of
+from crawler.outcomes import Kind
+from tests.crawler.frontier.builders import config, fates, link, links, report, rows_of
 
 
 @pytest.fixture
@@ -118,6 +120,9 @@ def test_what_was_queued_before_there_was_a_limit_counts_for_it(tmp_path, limit,
 
     frontier = opened()
     frontier.discover(links(*(link(key=key) for key in range(5))), 0.0)
+    [lent] = frontier.lease(0.0, deadline=9.0, max_hosts=1, max_urls=2).hosts
+    later = tuple(RetryLater(url.key, Kind.TIMEOUT, None, 0.0) for url in lent.urls)
+    frontier.report([report(lent.host, 0.0, retries=later)], 0.0)
     frontier.close()
     frontier = opened(**{limit: 2})
     lent = frontier.lease(1.0, deadline=9.0, max_hosts=1, max_urls=4)
