@@ -2,6 +2,7 @@
 
 import _thread
 import asyncio
+import signal
 import subprocess
 import sys
 import time
@@ -109,6 +110,15 @@ async def _leases_served():
     return sum(not task.done() for task in ours)
 
 
+@pytest.fixture
+def interruptible():
+    """As in the foreground of a terminal: a shell lets what it starts in the background ignore interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_reaches_a_consumer_that_waits():
     with ServerThread(lambda _: b"") as served:
         timer = Timer(0.05, _thread.interrupt_main)

@@ -194,6 +194,15 @@ def test_the_gap_is_the_greatest_of_delay_crawl_delay_and_slowness(rules, factor
     assert visit.report().free_at == 0.5 + gap
 
 
+def test_a_robots_txt_that_can_be_had_is_an_answer_of_a_host_that_is_well():
+    visit = visiting(host(leased(1), robots=()), deadline=0.0)
+    assert visit.next(0.0) == AskRobots(ORIGIN, f"{ORIGIN}/robots.txt")
+    visit.robots_answer(ORIGIN, answer(body=b""))
+    assert visit.next(1.5) == Done()
+    report = visit.report()
+    assert (report.successes, report.served, report.unused) == (1, False, (1,))
+
+
 @pytest.mark.parametrize("slow", [0, 1])
 def test_the_crawl_delay_of_any_of_its_origins_slows_the_whole_host(slow):
     origins = [ORIGIN, "https://a.example"]

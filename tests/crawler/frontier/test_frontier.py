@@ -79,7 +79,7 @@ def test_a_link_becomes_a_lease_with_all_that_was_known_of_it(opened):
     assert (given.number, given.shard, given.epoch, given.deadline) == (1, 4, 9, NOW + 20)
     hosts = {host.host: host for host in given.hosts}
     a = hosts["a.example"]
-    assert (a.site, a.slot, a.delay, a.robots) == ("example", 7, 2.0, ())
+    assert (a.site, a.slot, a.delay, a.robots, a.address) == ("example", 7, 2.0, (), None)
     assert a.urls == (
         LeasedUrl(
             key=-5, url="https://a.example/-5", visit=0, attempt=0, depth=3, hops=1, priority=77, found_on="http://f/",
