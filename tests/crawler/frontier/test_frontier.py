@@ -154,6 +154,15 @@ def test_an_urgent_link_is_leased_before_what_was_queued_earlier(opened):
     assert keys_of(lease(frontier, NOW + 1, urls=2)) == [9, 2]
 
 
+def test_hosts_with_urgent_links_are_mostly_leased_before_others(opened):
+    frontier = opened()
+    late = [link(f"late{n}.example", n, priority=255) for n in range(20)]
+    urgent = [link(f"urgent{n}.example", 20 + n, priority=0) for n in range(20)]
+    frontier.discover(links(*late, *urgent), NOW)
+    first = lease(frontier, hosts=20)
+    assert sum(host.host.startswith("urgent") for host in first.hosts) >= 18
+
+
 def test_a_lease_holds_what_the_delays_allow_and_no_more(opened):
     frontier = opened(
         politeness={"delay": 5.0, "hosts": {"fast.example": {"delay": 0}}}, runtime={"urls_per_host": 7}
@@ -690,6 +699,20 @@ def test_at_the_last_call_a_host_is_tried_again_until_it_is_over_but_never_asked
     assert (len(host.urls), kind) == (2, Kind.GAVE_UP)
     assert reason.startswith("the crawl ended before the host could be asked again")
     assert reason.endswith("http_error 429, to be asked after 50 s")
+
+
+def test_a_host_that_is_being_asked_is_not_given_up_for_the_end_before_it_has_answered(opened):
+    frontier = opened()
+    frontier.discover(links(link(key=1), link(key=2)), NOW)
+    lease(frontier, urls=1)
+    frontier.report([failed("a.example", NOW, 1)], NOW)
+    later = NOW + 60
+    [lent] = lease(frontier, later, urls=1).hosts
+    frontier.last_call(0.0, later)
+    keys = tuple(url.key for url in lent.urls)
+    frontier.report([report("a.example", later + 1, unused=keys)], later + 1)
+    assert frontier.hopeless(9) == []
+    assert sorted(keys_of(lease(frontier, later + 9))) == [1, 2]
 
 
 @pytest.mark.parametrize("closed", [0, 1, 2])
