@@ -55,7 +55,7 @@ def test_urls_are_asked_in_order_with_the_delay_after_each_end():
     assert outcomes(visit) == [(1, Kind.FETCHED), (2, Kind.FETCHED)]
     report = visit.report()
     assert (report.host, report.free_at, report.ended_at) == ("a.example", 15.0, 13.0)
-    assert (report.successes, report.response_seconds) == (2, 0.5)
+    assert (report.successes, report.served, report.response_seconds) == (2, True, 0.5)
     assert (report.unused, report.retries, report.incident) == ((), (), None)
     assert visit.take() == []
 

@@ -527,6 +527,31 @@ def test_budgets_refuse_links_and_give_back_what_was_no_page(opened):
     assert frontier.discover(links(found[4]), NOW)["budget_site"] == 1
 
 
+def test_a_page_that_is_visited_again_counts_once(opened):
+    frontier = opened(budget={"pages_per_host": 2})
+    frontier.discover(links(link(key=1)), NOW)
+    [host] = lease(frontier).hosts
+    page = row(host, host.urls[0])
+    frontier.settle(settled(page), NOW, counters={}, mark=1)
+    frontier.restore(settled(page | {"visit": 1}), NOW, counters={}, mark=2)
+    assert frontier.discover(links(link(key=2), link(key=3)), NOW) == fates(new=1, budget_host=1)
+
+
+def test_rows_of_given_up_hosts_come_so_many_at_a_time(opened):
+    frontier = opened(politeness={"incidents_before_parking": 1, "parks_before_giving_up": 0})
+    names = ("a.example", "b.example")
+    frontier.discover(links(*(link(names[key % 2], key) for key in range(4))), NOW)
+    lent = lease(frontier)
+    for host in lent.hosts:
+        keys = tuple(url.key for url in host.urls)
+        frontier.report([failed(host.host, NOW, 0)._replace(unused=keys)], NOW)
+    taken = [
+        [url.key for host, _, _ in frontier.hopeless(3) for url in host.urls] for _ in range(3)
+    ]
+    assert [len(keys) for keys in taken] == [3, 1, 0]
+    assert sorted(taken[0] + taken[1]) == [0, 1, 2, 3]
+
+
 def test_a_redirect_frees_its_place_in_the_budget(opened):
     frontier = opened(budget={"pages_per_host": 1, "pages_per_site": 1})
     frontier.discover(links(link(key=1)), NOW)

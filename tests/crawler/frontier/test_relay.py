@@ -120,6 +120,18 @@ def test_the_end_is_not_near_while_a_host_with_nothing_but_retries_has_an_errand
     assert not frontier.stalled(NOW)
 
 
+def test_who_waits_for_a_host_that_is_given_up_for_the_end_is_told_so_at_once(frontier):
+    frontier.discover(links(link("b.example", 1)), NOW)
+    lease(frontier, NOW)
+    failed = report("b.example", NOW + 2, successes=0, incident=FAILED, unused=(1,))
+    frontier.report([failed], NOW + 2)
+    frontier.relay.post([ERRAND], NOW + 2)
+    assert frontier.relay.errands.outgoing() == []
+    frontier.last_call(0.0, NOW + 3)
+    (told,) = frontier.relay.errands.outgoing()
+    assert (told.errand, told.heard.failure.kind) == (ERRAND, Kind.ROBOTS_UNREACHABLE)
+
+
 def test_an_errand_makes_an_unknown_host_ready_even_without_room_for_urls(frontier):
     frontier.relay.post([ERRAND, ERRAND], NOW)
     frontier.check()
