@@ -33,7 +33,8 @@ def alone(output: Output) -> Iterator[None]:
 def leave_other_layouts(output: Output, config: Config, now: float) -> None:
     """Takes over from a crawl with another number of shards.
 
-    What its writers left open becomes segments. Its state is a cache: it is removed, and rebuilt from the rows.
+    What its writers left open becomes segments. Its state is a cache: it is removed, and rebuilt from the rows. Raises
+    `OutputError`.
     """
     shards = config.runtime.shards
     for number in sorted({name.shard for name, _ in leftovers(output.wal) if name.shard >= shards}):
@@ -42,4 +43,8 @@ def leave_other_layouts(output: Output, config: Config, now: float) -> None:
         journal.close(now)
     for path in output.state.glob("shard-*-of-*"):
         if not path.name.endswith(f"-of-{shards}"):
-            shutil.rmtree(path)
+            try:
+                shutil.rmtree(path)
+            except OSError as error:
+                message = f"{path}: cannot be removed: {error.strerror}"
+                raise OutputError(message) from None

@@ -9,6 +9,8 @@ from typing import Any
 
 import re2
 
+from crawler.errors import ConfigError
+
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False  # RE2 would write to stderr what is handled here
 _OPTIONS.never_capture = True
@@ -21,7 +23,7 @@ class Patterns:
     """Patterns that RE2 knows, in an order; they may be pickled."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        """Compiles: 30 µs a pattern."""
+        """Compiles: 30 µs a pattern. Raises `ConfigError` for one that is too large."""
         self._patterns = tuple(patterns)
         self._filters = list(_filters(self._patterns, 0)) if patterns else []
 
@@ -58,6 +60,6 @@ def _filters(patterns: tuple[str, ...], start: int) -> list[tuple[int, Any]]:
         return [(start, index)]
     if len(patterns) == 1:
         message = f"too large for RE2: {patterns[0][:200]!r}"
-        raise ValueError(message)
+        raise ConfigError(message)
     half = len(patterns) // 2
     return [*_filters(patterns[:half], start), *_filters(patterns[half:], start + half)]

@@ -66,6 +66,13 @@ def test_only_states_of_another_number_of_shards_go(output):
     }
 
 
+def test_a_state_that_cannot_be_removed_is_told(output):
+    output.state.mkdir(parents=True)
+    (output.state / "shard-0-of-1").write_text("a file")
+    with pytest.raises(OutputError, match="shard-0-of-1: cannot be removed: Not a directory"):
+        leave_other_layouts(output, shards(2), START)
+
+
 def test_a_new_output_has_nothing_to_leave(output):
     leave_other_layouts(output, shards(1), START)
     assert not output.wal.exists()

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from crawler.errors import ConfigError
 from crawler.url.patterns import Patterns
 
 WORDS = ["a", "ab", "abc", "docs", "news", "x1", "pdf", "b/c"]
@@ -44,7 +45,7 @@ def test_more_than_one_index_can_hold():
 
 
 def test_one_that_is_too_large_is_named():
-    with pytest.raises(ValueError, match="too large for RE2: '"):
+    with pytest.raises(ConfigError, match="too large for RE2: '"):
         Patterns([f"{'abcdefgh' * 40_000}"])
 
 
