@@ -30,7 +30,7 @@ def _nameserver(text: str) -> str:
 
 def _name(text: str) -> str:
     name = text.rstrip(".").lower()
-    if not name or not name.isascii():
+    if name.startswith(".") or not _is_host(name):
         message = "not a host name as it stands in URLs"
         raise ValueError(message)
     return name
@@ -60,8 +60,7 @@ def _compiles(pattern: str) -> str:
 
 def _hostname(name: str) -> str:
     bare = name.removeprefix(".")
-    foreign = "/@ " if bare.startswith("[") else "/@ :"
-    if not bare.isascii() or not bare or bare != bare.lower() or not set(bare).isdisjoint(foreign):
+    if bare != bare.lower() or not _is_host(bare):
         message = "expected a lower-case hostname as it stands in URLs"
         raise ValueError(message)
     return name
@@ -72,6 +71,12 @@ def _one_hostname(name: str) -> str:
         message = "expected the name of one host"
         raise ValueError(message)
     return _hostname(name)
+
+
+def _is_host(name: str) -> bool:
+    """Whether a URL can have it as its host: what is no such name fits nothing, and its setting is for nobody."""
+    foreign = "/@ *?" if name.startswith("[") else "/@ *?:"
+    return name.isascii() and name[-1:] not in ("", ".") and set(name).isdisjoint(foreign)
 
 
 # `IP:port` or `[IPv6]:port`.

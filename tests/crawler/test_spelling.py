@@ -31,6 +31,22 @@ def test_overrides():
     assert load(None, {"dns.overrides": given}).dns.overrides == kept
 
 
+@pytest.mark.parametrize("table", ["politeness.hosts", "fetch.hosts", "dns.overrides"])
+@pytest.mark.parametrize(
+    "name", ["https://a.example", "a.example:80", "*.a.example", "bücher.example", ""]
+)
+def test_a_name_that_no_host_has_is_refused(table, name):
+    value = "::1" if table == "dns.overrides" else {}
+    with pytest.raises(ConfigError, match="as it stands in URLs"):
+        load(None, {table: {name: value}})
+
+
+@pytest.mark.parametrize("table", ["politeness.hosts", "fetch.hosts"])
+def test_no_host_ends_with_the_dot_of_the_root(table):
+    with pytest.raises(ConfigError, match="as it stands in URLs"):
+        load(None, {table: {"a.example.": {}}})
+
+
 def test_networks():
     given = ["10.1.2.3/8", "::1", "fd00::/8"]
     kept = ("10.0.0.0/8", "::1/128", "fd00::/8")
