@@ -179,7 +179,7 @@ def retry_after(value: str | None, now: float) -> float | None:
         return None
     value = value.strip()
     if value.isascii() and value.isdecimal():
-        return float(value) if len(value) <= 15 else None
+        return float(value)
     try:
         moment = parsedate_to_datetime(value)
     except (ValueError, TypeError, IndexError, OverflowError):
