@@ -83,14 +83,22 @@ class Watch:
         self.outage_wait = config.politeness.outage_wait
         self._counts: list[tuple[int, int, int, int]] = []
         self._idle = self._quiet = False
+        self._before: dict[int, int] = {}
         self.last_call: float | None = None
         self.news = False
         self.cut_off = 0.0
         self.cut_off_news = False
 
+    @property
+    def pages_before(self) -> int:
+        """Pages that the shards had when they were first ready: a shard counts what its state and the journal have."""
+        return sum(self._before.values())
+
     def verdict(self, stats: Sequence[ShardStats], now: float) -> Ending | None:
         """Why the crawl is over, or `None`. Each round must begin after the one before has ended."""
         budget, totals = self._budget, total(stats)
+        pages = {shard.number: total([shard]).pages for shard in stats if shard.ready}
+        self._before = pages | self._before
         if budget.max_pages is not None and totals.pages >= budget.max_pages:
             return Ending.MAX_PAGES
         if budget.max_bytes is not None and totals.wire_bytes >= budget.max_bytes:
@@ -139,6 +147,11 @@ def _in_vain(stats: Sequence[ShardStats], until: float) -> bool:
         or (shard.next_ready is not None and shard.next_ready <= until)
         for shard in stats
     )
+
+
+def next_ready(stats: Sequence[ShardStats]) -> float | None:
+    """The next moment at which anybody can be asked, `None` if there is none."""
+    return min((shard.next_ready for shard in stats if shard.next_ready is not None), default=None)
 
 
 def total(stats: Sequence[ShardStats]) -> Totals:

@@ -21,7 +21,7 @@ import typer
 from rich.console import Console
 
 from actors.crawl import Crawl, engine
-from actors.watch import Ending, Watch, total
+from actors.watch import Ending, Watch, next_ready, total
 from crawler.config import Config, ScopeMode
 from crawler.dataset.output import Output
 from crawler.errors import CrawlError, InputError
@@ -143,18 +143,21 @@ def run(config: Config, seeds: tuple[str, ...], out: str, *, as_json: bool) -> i
 def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: bool) -> int:
     began = time.time()
     output.clear_success()
+    watch, progress = Watch(config, began), Progress(Console(stderr=True), began)
+    # For ten seconds, on a busy machine for a minute, there is nothing else to see.
+    progress.say("starting Ray and the shards")
     # Standard output is for the summary alone: Ray writes its warnings there. It also installs signal handlers when it
     # starts; ours come after.
     with (
         redirect_stdout(sys.stderr),
         engine(config),
-        Progress(Console(stderr=True), began) as progress,
+        progress,
     ):
         graph = Crawl(config, seeds, output)
         with _handled_by(_interrupt):
             graph.start()
         with _signals() as signals:
-            ending = _until_over(graph, Watch(config, began), progress, signals)
+            ending = _until_over(graph, watch, progress, signals)
             if ending is not Ending.COMPLETE:
                 progress.say(f"{ending.value}: no new requests; waiting for the open ones")
             graph.stop()
@@ -162,7 +165,7 @@ def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: b
                 progress.show(total(graph.stats()), time.time())
             totals = total(graph.stats())
             graph.close()
-    tree = summary(totals, ending, time.time() - began, output.root)
+    tree = summary(totals, ending, time.time() - began, output.root, watch.pages_before)
     if ending not in {Ending.STOPPED, Ending.CUT_OFF}:
         output.mark_success(tree)
     write_summary(tree, Console(), as_json=as_json)
@@ -180,7 +183,7 @@ def _until_over(graph: Crawl, watch: Watch, progress: Progress, signals: Sequenc
     while not signals:
         stats = graph.stats()
         now = time.time()
-        progress.show(total(stats), now)
+        progress.show(total(stats), now, next_ready(stats))
         ending = watch.verdict(stats, now)
         if ending is not None:
             return ending

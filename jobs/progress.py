@@ -60,17 +60,18 @@ class Progress(AbstractContextManager["Progress"]):
         """One line, now."""
         self._console.print(text, highlight=False, soft_wrap=True)
 
-    def show(self, totals: Totals, now: float) -> None:
-        """The state at `now`."""
+    def show(self, totals: Totals, now: float, ready_at: float | None = None) -> None:
+        """The state at `now`. `ready_at`: when somebody can next be asked."""
         self._past.append((now, totals))
         while self._past[0][0] < now - WINDOW_SECONDS:
             self._past.popleft()
         rates = _rates(*self._past[0], now, totals)
+        wait = _wait(totals, now, ready_at)
         if self._live:
-            self._live.update(_panel(totals, rates, now - self._began), refresh=True)
+            self._live.update(_panel(totals, rates, now - self._began, wait), refresh=True)
         elif now >= self._next_line:
             self._next_line = now + LINE_SECONDS
-            self.say(_line(totals, rates, now - self._began))
+            self.say(_line(totals, rates, now - self._began, wait))
 
 
 def _rates(then: float, past: Totals, now: float, totals: Totals) -> Rates:
@@ -82,17 +83,24 @@ def _rates(then: float, past: Totals, now: float, totals: Totals) -> Rates:
     )
 
 
-def _line(totals: Totals, rates: Rates, seconds: float) -> str:
+def _wait(totals: Totals, now: float, ready_at: float | None) -> str:
+    """How long it will be until somebody is asked, where nobody is now."""
+    if totals.leased or ready_at is None or ready_at <= now:
+        return ""
+    return f" (next in {ready_at - now:.0f} s)"
+
+
+def _line(totals: Totals, rates: Rates, seconds: float, wait: str) -> str:
     kinds = " ".join(f"{kind}={count}" for kind, count in totals.kinds.items())
     return (
         f"{seconds:.0f}s pages={totals.pages} ({rates.pages:.1f}/s) bytes={size(totals.wire_bytes)} "
         f"queued={totals.queued} leased={totals.leased} hosts ready={totals.hosts_ready} "
-        f"waiting={totals.hosts_waiting} parked={totals.hosts_parked} given up={totals.hosts_given_up} "
+        f"waiting={totals.hosts_waiting}{wait} parked={totals.hosts_parked} given up={totals.hosts_given_up} "
         f"new={rates.discovered:.1f}/s | {kinds}"
     )
 
 
-def _panel(totals: Totals, rates: Rates, seconds: float) -> Table:
+def _panel(totals: Totals, rates: Rates, seconds: float, wait: str) -> Table:
     table = Table.grid(padding=(0, 3))
     table.add_row("time", f"{seconds:.0f} s", "queued", f"{totals.queued:,}")
     table.add_row(
@@ -101,7 +109,7 @@ def _panel(totals: Totals, rates: Rates, seconds: float) -> Table:
     table.add_row("received", f"{size(totals.wire_bytes)} ({size(rates.wire_bytes)}/s)",
                   "hosts ready", f"{totals.hosts_ready:,}")  # fmt: skip
     table.add_row("URLs known", f"{totals.urls_known:,} ({rates.discovered:.1f}/s new)",
-                  "hosts waiting", f"{totals.hosts_waiting:,}")  # fmt: skip
+                  "hosts waiting", f"{totals.hosts_waiting:,}{wait}")  # fmt: skip
     table.add_row("hosts given up", f"{totals.hosts_given_up:,}",
                   "hosts parked", f"{totals.hosts_parked:,}")  # fmt: skip
     for kind, count in totals.kinds.items():
@@ -137,13 +145,15 @@ def size(count: float) -> str:
     return f"{count:.1f} TB"
 
 
-def summary(totals: Totals, ending: Ending, seconds: float, out: str) -> dict[str, Any]:
-    """The end of a crawl as one tree; the table shows the same."""
+def summary(
+    totals: Totals, ending: Ending, seconds: float, out: str, pages_before: int = 0
+) -> dict[str, Any]:
+    """The end of a crawl as one tree; the table shows the same. `pages_before`: those of earlier runs."""
     return {
         "ending": ending.value,
         "out": out,
         "seconds": round(seconds, 3),
-        "pages_per_second": round(totals.pages / max(seconds, 1e-9), 3),
+        "pages_per_second": round((totals.pages - pages_before) / max(seconds, 1e-9), 3),
         **asdict(totals),
     }
 

@@ -53,6 +53,9 @@ class Output:
     @classmethod
     def open(cls, out: str, state: Path | None = None) -> "Output":
         """An output by path or URI; `state`: the local directory that a remote one needs. Raises `OutputError`."""
+        if not out:
+            message = "no output: an empty path is none (`.` is the directory you are in)"
+            raise OutputError(message)
         if "://" not in out:
             filesystem, root = pafs.LocalFileSystem(), _absolute(out)
         else:

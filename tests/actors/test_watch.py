@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from actors.spec import ShardStats
-from actors.watch import Ending, Totals, Watch, total
+from actors.watch import Ending, Totals, Watch, next_ready, total
 from crawler.config import Budget, Config, Politeness
 from crawler.frontier.stats import FrontierStats
 
@@ -37,6 +37,20 @@ def test_a_message_or_a_new_incarnation_between_two_rounds_begins_again(change):
 def test_a_busy_round_between_two_idle_ones_begins_again(change):
     idle, busy = [IDLE, OTHER], [IDLE, replace(OTHER, **change)]
     assert verdicts(idle, busy, idle, idle) == [None, None, None, Ending.COMPLETE]
+
+
+def test_the_pages_of_earlier_runs_are_those_of_each_shard_when_it_is_ready():
+    watch = Watch(Config(), began=0.0)
+    fetched = [replace(IDLE, counters={"rows.fetched": pages}) for pages in (5, 6)]
+    later = replace(OTHER, counters={"rows.fetched": 7, "rows.redirect": 9})
+    for stats in ([fetched[0], replace(OTHER, ready=False)], [fetched[1], later]):
+        watch.verdict(stats, 1.0)
+    assert watch.pages_before == 5 + 7
+
+
+def test_the_next_moment_is_the_first_of_all_shards():
+    assert next_ready([IDLE, OTHER]) is None
+    assert next_ready([IDLE, replace(OTHER, next_ready=7.0), replace(OTHER, next_ready=5.0)]) == 5.0
 
 
 STALLED = [IDLE, replace(OTHER, idle=False, stalled=True, next_ready=161.0)]

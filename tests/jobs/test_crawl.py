@@ -72,6 +72,7 @@ def test_bad_configuration_seeds_and_options_touch_nothing(command, out, tmp_pat
     refused(command(), "no seeds")
     refused(command("https://a.example/\udcff"), r"not UTF-8 text: 'https://a.example/\udcff'")
     refused(command(SEED, "--out", "~nobody-of-this-name/x"), "home directory")
+    refused(command(SEED, "--out", ""), "no output: an empty path is none")
     assert not out.exists()
 
 
@@ -232,9 +233,10 @@ def test_that_ray_does_not_start_is_one_line(command, monkeypatch):
     monkeypatch.setattr("actors.crawl.ray.init", too_late)
     result = command(SEED)
     assert result.exit_code == 1
-    assert result.stderr.startswith("raycrawl: Ray did not start")
-    assert result.stderr.endswith("during startup. This could happen; the same command resumes\n")
-    assert result.stderr.count("\n") == 1
+    starting, failed = result.stderr.splitlines()
+    assert starting == "starting Ray and the shards"
+    assert failed.startswith("raycrawl: Ray did not start")
+    assert failed.endswith("during startup. This could happen; the same command resumes")
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -244,9 +246,16 @@ def test_a_restore_need_not_be_waited_for(command, out, graph, monkeypatch, numb
     before = signal.getsignal(number)
     result = command(SEED)
     assert result.exit_code == code
-    assert result.stderr == "raycrawl: stopped while starting; the same command resumes\n"
+    _, stopped = result.stderr.splitlines()
+    assert stopped == "raycrawl: stopped while starting; the same command resumes"
     assert not (out / "_SUCCESS").exists()
     assert signal.getsignal(number) is before
+
+
+def test_the_rate_is_that_of_this_run(command, graph):
+    graph(replace(BUSY, ready=False, counters={}), BUSY, replace(BUSY, idle=True))
+    resumed = json.loads(command(SEED, "--json").stdout)
+    assert (resumed["pages"], resumed["pages_per_second"]) == (3, 0.0)
 
 
 def test_a_crawl_that_goes_on_is_no_longer_finished(command, out, graph):

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -59,6 +60,21 @@ def test_plain_lines_now_and_then():
     assert said == "max_pages: no new requests"
 
 
+def test_a_crawl_that_waits_says_for_how_long():
+    out, panel = console(), console(force_terminal=True)
+    waiting = replace(TOTALS, leased=0)
+    for one in (out, panel):
+        with Progress(one, began=100.0) as progress:
+            progress.show(waiting, 100.0, 143.0)
+            progress.show(waiting, 105.0, 105.0)  # somebody's turn has come
+            progress.show(TOTALS, 110.0, 143.0)  # somebody is being asked
+    first, second, third = printed(out).splitlines()
+    assert "hosts ready=3 waiting=4 (next in 43 s) parked=2" in first
+    assert "waiting=4 parked=2" in second
+    assert "waiting=4 parked=2" in third
+    assert "4 (next in 43 s)" in printed(panel)
+
+
 def test_rates_are_those_of_the_last_seconds():
     out = console()
     progress = Progress(out, began=0.0)
@@ -105,6 +121,10 @@ def test_the_summary_as_json():
         "complete", "/out", 60.0, 20.0,
     )  # fmt: skip
     assert sum(read["links"].values()) == read["found"]
+
+
+def test_the_rate_of_a_run_leaves_out_the_pages_of_earlier_ones():
+    assert summary(TOTALS, Ending.COMPLETE, 60.0, "/out", 1140)["pages_per_second"] == 1.0
 
 
 def test_the_summary_as_a_table():
