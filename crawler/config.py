@@ -11,7 +11,16 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from crawler.credentials import Auth, CookieName, CookieValue, HeaderName, HeaderValue, Proxy
-from crawler.spelling import Addresses, Hostname, HostPattern, Name, NameServer, Network, Pattern
+from crawler.spelling import (
+    Addresses,
+    Hostname,
+    HostPattern,
+    Name,
+    NameServer,
+    Network,
+    Pattern,
+    UserAgent,
+)
 
 # Strict: a truth is no number, nor is a text.
 Integer = Annotated[int, Field(strict=True)]
@@ -330,9 +339,7 @@ class Runtime(Frozen):
 class Config(Frozen):
     """Everything that a crawl may be told, except its seeds and its output."""
 
-    user_agent: Annotated[str, Field(min_length=1, pattern=r"^[A-Za-z_-]+[\x20-\x7e]*$")] = (
-        "raycrawl/0.1"
-    )
+    user_agent: UserAgent = "raycrawl/0.1"
     scope: Scope = Scope()
     url: Url = Url()
     politeness: Politeness = Politeness()

@@ -3,6 +3,7 @@
 Of a name or an address one spelling is kept, whichever was written.
 """
 
+import re
 from ipaddress import ip_address, ip_network
 from typing import Annotated, Any
 
@@ -12,6 +13,9 @@ from pydantic import AfterValidator, BeforeValidator
 # RE2 would write its own line about a bad pattern; the user gets one from us.
 _QUIET = re2.Options()
 _QUIET.log_errors = False
+
+# Its first word is the product token of RFC 9309 §2.2.1.
+_USER_AGENT = re.compile(r"[A-Za-z_-]+[\x20-\x7e]*")
 
 
 def _nameserver(text: str) -> str:
@@ -58,6 +62,13 @@ def _compiles(pattern: str) -> str:
     return pattern
 
 
+def _user_agent(text: str) -> str:
+    if not _USER_AGENT.fullmatch(text):
+        message = "expected ASCII in one line that begins with the crawler's name (letters, - or _), as mybot/1.0"
+        raise ValueError(message)
+    return text
+
+
 def _hostname(name: str) -> str:
     bare = name.removeprefix(".")
     if bare != bare.lower() or not _is_host(bare):
@@ -78,6 +89,9 @@ def _is_host(name: str) -> bool:
     foreign = "/@ *?" if name.startswith("[") else "/@ *?:"
     return name.isascii() and name[-1:] not in ("", ".") and set(name).isdisjoint(foreign)
 
+
+# What a header can hold, and robots.txt can name.
+UserAgent = Annotated[str, AfterValidator(_user_agent)]
 
 # `IP:port` or `[IPv6]:port`.
 NameServer = Annotated[str, AfterValidator(_nameserver)]
