@@ -3,12 +3,25 @@
 `--hypothesis-profile=fuzz`: twenty times the examples of every property test, however long one takes.
 """
 
+import gc
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
 
 from tests.shared import FIGURES, TALLIES
 
 settings.register_profile("fuzz", max_examples=2000, deadline=None)
+
+
+@pytest.fixture(autouse=True)
+def collector() -> Iterator[None]:
+    """Leaves the garbage collector as it was: a crawl's tasks tune it, and the next test may measure memory."""
+    before = gc.get_threshold()
+    yield
+    if gc.get_threshold() != before:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

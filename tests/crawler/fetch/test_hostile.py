@@ -45,11 +45,15 @@ async def ask_all(wires):
     """The answer to each of the wires, from a server that closes after it; every one comes in time."""
     answers = []
     current = iter(())
-    async with serving(lambda _: next(current), keep=False) as server:
+    async with (
+        serving(lambda _: next(current), keep=False) as server,
+        Client(CONFIG, time.time) as client,
+    ):
         for wire in wires:
             current = iter([wire])
-            async with Client(CONFIG, time.time) as client:
-                began = time.monotonic()
+            began = time.monotonic()
+            answer = await client.get(server.url("/"), exchange.page_limits(CONFIG))
+            if answer.stale:  # the end of the connection before came just now
                 answer = await client.get(server.url("/"), exchange.page_limits(CONFIG))
             assert time.monotonic() - began < 4, wire
             answers.append(answer)
