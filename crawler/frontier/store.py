@@ -44,6 +44,15 @@ _KEY = struct.Struct(">q")
 _QUEUE = struct.Struct(">BQ")
 _DUE = struct.Struct(">Qq")
 
+# A disk that takes no more, as the system words it. Nothing is wrong with the state then.
+_REFUSALS = (
+    "No space left on device",
+    "Disk quota exceeded",
+    "File too large",
+    "Read-only file system",
+    "Permission denied",
+)
+
 pack_key = _KEY.pack
 Batch = WriteBatch
 
@@ -194,9 +203,13 @@ class Store:
         return WriteBatch(raw_mode=True)
 
     def write(self, batch: WriteBatch) -> None:
-        """All of a batch, or nothing of it."""
-        if not batch.is_empty():
+        """All of a batch, or nothing of it; `StateError` where the disk refuses."""
+        if batch.is_empty():
+            return
+        try:
             self._database.write(batch)
+        except Exception as error:  # noqa: BLE001 (rocksdict raises nothing narrower)
+            raise StateError(_one_line(self.path, error)) from None
 
     def close(self) -> None:
         """Closes the database; the store cannot be used afterwards."""
@@ -207,6 +220,8 @@ class Store:
 
 def _one_line(path: Path | str, error: Exception) -> str:
     text = " ".join(str(error).split())
+    if any(refusal in text for refusal in _REFUSALS):
+        return f"{path}: the shard's state cannot be written ({text})"
     if "/LOCK:" in text:
         return f"{path}: the shard's state is in use by another process ({text})"
     return f"{path}: the shard's state is damaged; delete it, it is rebuilt from the rows ({text})"

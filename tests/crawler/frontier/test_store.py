@@ -99,6 +99,27 @@ def test_a_file_in_the_way_is_one_clear_line(tmp_path):
         opened(tmp_path / "state")
 
 
+@pytest.mark.slow
+def test_a_disk_that_takes_no_more_is_not_called_damage(tmp_path):
+    """Files that may not grow stand for a full disk; the limit is the process's, so it has one of its own."""
+    program = (
+        "import os, pathlib, resource, sys; from crawler.errors import StateError\n"
+        "from crawler.frontier.store import Store\n"
+        "store = Store(pathlib.Path(sys.argv[1]), block_cache=1 << 20, write_buffer=1 << 20)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, resource.RLIM_INFINITY))\n"
+        "batch = store.batch()\n"
+        "batch.put(b'key', os.urandom(20_000), store.urls.handle)\n"
+        "try: store.write(batch)\n"
+        "except StateError as error: print(error, flush=True)\n"
+        "os._exit(0)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.startswith(f"{tmp_path}: the shard's state cannot be written (")
+    assert ran.stdout.count("\n") == 1
+
+
 def fill_and_damage(path):
     store = opened(path)
     batch = store.batch()
