@@ -160,16 +160,13 @@ class Crawl:
         )
 
     def stop(self) -> None:
-        """No new leases from now on; `drained` tells when the open ones have ended."""
+        """No new leases from now on; `ShardStats.stopped` tells when the open ones have ended.
+
+        To be told again until then: a process that is started in place of a dead one has not heard it.
+        """
         self._answers(
             [again(shard.stop).remote() for shard in self._shards], "the shards take the stop"
         )
-
-    def drained(self, timeout: float) -> bool:
-        """Whether every shard has settled what was under way; waits for it for at most `timeout` seconds."""
-        done, rest = ray.wait(self._runs, num_returns=len(self._runs), timeout=timeout)
-        _get(done)
-        return not rest
 
     def close(self) -> None:
         """Makes segments of all rows and lets go of the state."""

@@ -50,7 +50,8 @@ class Shard:
         self._outbox: Outbox
         self._courier: Courier
         self._ready = asyncio.Event()
-        self._stopping = False
+        self._over = asyncio.Event()
+        self._stopping = self._stopped = self._closing = False
         self._received = 0
         self._epochs: dict[int, int] = {}
 
@@ -58,7 +59,10 @@ class Shard:
         return f"<Shard {self.spec.number} of {self.spec.shards}>"
 
     async def run(self, work: Work, peers: Peers) -> None:
-        """Restores the frontier and crawls until `stop`; returns when nothing is under way any more."""
+        """Restores the frontier and crawls until `close`; after `stop` it only ends what is under way.
+
+        It does not return before that: a process that is started in place of this one must take up what it left.
+        """
         self._work, self._peers = work, peers
         frontier = await self._open()
         self._frontier = frontier
@@ -69,20 +73,18 @@ class Shard:
         self._ready.set()
         try:
             await self._lend()
-        except BaseException:
-            await self._leases.cancel()
-            raise
         finally:
+            await self._leases.cancel()
             await self._courier.close()
+            self._over.set()
 
     async def _lend(self) -> None:
-        while True:
+        while not self._closing:
             stopping = self._stopping
             self._leases.changed.clear()
             self._courier.carry()
             await self._leases.more(stopping=stopping)
-            if stopping and self._leases.empty:
-                return
+            self._stopped = stopping and self._leases.empty
             await self._rest()
 
     async def _open(self) -> Frontier:
@@ -184,7 +186,7 @@ class Shard:
         return await self._peers.first_with(shard, contents)
 
     async def stop(self) -> None:
-        """No new leases; `run` returns when the open ones have ended and their rows are written."""
+        """No new leases; `stats` tells when the open ones have ended and their rows are written. Idempotent."""
         self._stopping = True
         await self._ready.wait()
         self._leases.changed.set()
@@ -201,9 +203,12 @@ class Shard:
         self._frontier.outage.tell(moment)
 
     async def close(self) -> None:
-        """Closes the frontier; links can no longer come. A process that never opened one has nothing to close."""
+        """Ends `run` and closes the frontier; links can no longer come. Who never opened one has nothing to close."""
         if self._ready.is_set():
             self._ready.clear()
+            self._closing = True
+            self._leases.changed.set()
+            await self._over.wait()
             self._frontier.close()
 
     async def stats(self) -> ShardStats:
@@ -216,6 +221,7 @@ class Shard:
             epoch=frontier.epoch,
             ready=True,
             idle=frontier.idle and leases.empty,
+            stopped=self._stopped,
             sent=self._outbox.messages,
             received=self._received,
             stalled=frontier.stalled(now),

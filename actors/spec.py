@@ -34,15 +34,17 @@ class ShardSpec:
 class ShardStats:
     """A shard at one moment. `sent`, `received`: link messages acknowledged and taken, for the end of the crawl.
 
-    `idle`: nothing is left. `stalled`: nothing but failing hosts and retries is. `answers`: those that count as a host
-    being well. `next_ready`: the next moment at which somebody can be asked, `None` if there is none. `answered_at`,
-    `cut_off_at`, `struck`: what it knows of an outage (`crawler.frontier.outage`).
+    `idle`: nothing is left. `stopped`: it was told to stop, and nothing is under way any more. `stalled`: nothing but
+    failing hosts and retries is left. `answers`: those that count as a host being well. `next_ready`: the next moment
+    at which somebody can be asked, `None` if there is none. `answered_at`, `cut_off_at`, `struck`: what it knows of an
+    outage (`crawler.frontier.outage`).
     """
 
     number: int
     epoch: int = 0
     ready: bool = False
     idle: bool = False
+    stopped: bool = False
     sent: int = 0
     received: int = 0
     stalled: bool = False

@@ -21,6 +21,7 @@ import typer
 from rich.console import Console
 
 from actors.crawl import Crawl, engine
+from actors.spec import ShardStats
 from actors.watch import Ending, Watch, next_ready, total
 from crawler.config import Config, ScopeMode
 from crawler.dataset.output import Output
@@ -161,9 +162,11 @@ def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: b
             if ending is not Ending.COMPLETE:
                 progress.say(f"{ending.value}: no new requests; waiting for the open ones")
             graph.stop()
-            while not graph.drained(POLL_SECONDS):
-                progress.show(total(graph.stats()), time.time())
-            totals = total(graph.stats())
+            while not _stopped(stats := graph.stats()):
+                progress.show(total(stats), time.time())
+                time.sleep(POLL_SECONDS)
+                graph.stop()
+            totals = total(stats)
             graph.close()
     tree = summary(totals, ending, time.time() - began, output.root, watch.pages_before)
     if ending not in {Ending.STOPPED, Ending.CUT_OFF}:
@@ -195,6 +198,10 @@ def _until_over(graph: Crawl, watch: Watch, progress: Progress, signals: Sequenc
             progress.say(outage(watch.cut_off, watch.outage_wait, now))
         time.sleep(POLL_SECONDS)
     return Ending.STOPPED
+
+
+def _stopped(stats: Sequence[ShardStats]) -> bool:
+    return all(shard.stopped for shard in stats)
 
 
 @contextmanager

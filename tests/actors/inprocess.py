@@ -268,13 +268,19 @@ class LocalCrawl:
         """Stops and closes everything in order; returns the totals."""
         await asyncio.gather(*(shard.stop() for shard in self.shards))
         self._stopping.set()
-        await asyncio.gather(*self.runs)
+        await self._while_it_runs(self._until_stopped())
         totals = total(await self.stats())
         for shard in self.shards:
             shard._frontier.check()
         await asyncio.gather(*(writer.close() for writer in self.writers))
         await asyncio.gather(*(shard.close() for shard in self.shards))
         return totals
+
+    async def _until_stopped(self):
+        stats = await self.stats()
+        while not all(shard.stopped for shard in stats):
+            await asyncio.sleep(POLL_SECONDS)
+            stats = await self.stats()
 
     async def finish(self):
         """Crawls to the end; returns the totals."""
