@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import ray
+from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from actors.directory import Directory
@@ -39,7 +40,7 @@ def engine(config: Config) -> Iterator[None]:
     """Ray for the length of a crawl: the cluster that a submitted job runs on, or one of our own on this machine.
 
     `ray.init()` would join any cluster it finds here, so the local one is asked for by name; a job has `RAY_ADDRESS`.
-    Raises `CrawlError` if Ray cannot be had.
+    Raises `CrawlError` if Ray cannot be had, or breaks down under the crawl.
     """
     if ray.is_initialized():
         yield
@@ -51,11 +52,18 @@ def engine(config: Config) -> Iterator[None]:
             _init_local(config)
     except Exception as error:
         # Ray raises what comes, bare `Exception` too. It grants its own processes 15 and 30 seconds, come what may.
-        reason = " ".join(str(error).split())[:300]
-        message = f"Ray did not start (logs: /tmp/ray; a machine may be too busy for it): {reason}"
+        message = (
+            f"Ray did not start (logs: /tmp/ray; a machine may be too busy for it): {_line(error)}"
+        )
         raise CrawlError(message) from error
     try:
         yield
+    except RayTaskError:
+        raise
+    except RayError as error:
+        # A raylet or a whole cluster that died: nothing that a page of Python's could explain.
+        message = f"Ray broke down under the crawl (logs: /tmp/ray): {_line(error)}"
+        raise CrawlError(message) from error
     finally:
         ray.shutdown()
 
@@ -194,14 +202,19 @@ class Crawl:
 
 
 def _get(refs: list[Any]) -> list[Any]:
-    """Answers that are there. Of our own errors the error itself, not Ray's account of how it travelled."""
+    """Answers that are there. Of errors of ours or of Ray the error itself, not Ray's account of how it travelled."""
     try:
         return ray.get(refs)
-    except ray.exceptions.RayTaskError as error:
+    except RayTaskError as error:
         cause: BaseException = error
-        while isinstance(cause, ray.exceptions.RayTaskError):
+        while isinstance(cause, RayTaskError):
             cause = cause.cause
-        raise cause if isinstance(cause, CrawlError) else error from None
+        raise cause if isinstance(cause, (CrawlError, RayError)) else error from None
+
+
+def _line(error: BaseException) -> str:
+    """What Ray says in paragraphs, in one line."""
+    return " ".join(str(error).split())[:300]
 
 
 def _cpus() -> float:

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.simweb.options import Options
 from benchmarks.simweb.running import running
-from tests.cluster.running import answered, crawl_of, end, faults
+from tests.cluster.running import answered, crawl_of, end, faults, title_of
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(240)]
 
@@ -51,6 +51,18 @@ def test_a_shard_dies_while_the_crawl_stops(tmp_path):
     assert (stopped.code, stopped.summary["ending"]) == (143, "stopped")
     assert command.rows("url").num_rows == stopped.summary["rows"]
     assert stopped.summary["queued"] > 0
+
+
+def test_a_raylet_dies(tmp_path):
+    with running(WORLD) as web:
+        command = crawl_of(web, tmp_path, delay=DELAY)
+        with command.running() as crawl:
+            crawl.until(answered(web, 0.1))
+            end([process for process in crawl.tree() if "/raylet " in title_of(process)])
+            failed = crawl.wait()
+    assert failed.code == 1
+    assert failed.errors.splitlines()[-1].startswith("raycrawl: Ray broke down under the crawl")
+    assert "Traceback" not in failed.errors
 
 
 @pytest.mark.parametrize("cpus", [1, 4, 64])
