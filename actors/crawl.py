@@ -15,9 +15,8 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from actors.directory import Directory
 from actors.plan import plan
-from actors.remote import Others, ShardActor, WriterActor, again
+from actors.remote import DirectoryActor, Others, ShardActor, WriterActor, again
 from actors.ring import Ring
 from actors.sowing import parcels
 from actors.spec import ShardSpec, ShardStats
@@ -119,7 +118,9 @@ class Crawl:
         floor = max((name.epoch for name in manifest.names(self._output)), default=0)
         actor = {"num_cpus": 0, "max_restarts": -1}
         directory = (
-            ray.remote(Directory).options(**actor).remote(count, floor, config.budget.max_pages)
+            ray.remote(DirectoryActor)
+            .options(**actor)
+            .remote(count, floor, config.budget.max_pages)
         )
         spread = {**actor, "scheduling_strategy": "SPREAD"}
         writer = ray.remote(WriterActor).options(**spread)

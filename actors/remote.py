@@ -18,10 +18,14 @@ from ray.exceptions import (
 )
 
 from actors import tasks
+from actors.directory import Directory
+from actors.orphan import end_with_parent
 from actors.shard import Shard
 from actors.spec import ShardSpec
 from actors.work import Facts, Handle, LostError, Source
 from actors.writer import Writer
+from crawler.config import Dataset
+from crawler.dataset.output import Output
 from crawler.frontier.errands import Mail
 from crawler.frontier.lease import Content, Delivery, Lease
 
@@ -184,6 +188,10 @@ class RayPeers:
 class ShardActor(Shard):
     """A shard as an actor: it makes its own ends of the wires."""
 
+    def __init__(self, spec: ShardSpec) -> None:
+        end_with_parent()
+        super().__init__(spec)
+
     async def crawl(self, others: Others) -> None:
         """See `Shard.run`. Ray calls it again, with the same handles, in the process that replaces a dead one.
 
@@ -192,8 +200,20 @@ class ShardActor(Shard):
         await self.run(RayWork(self.spec), RayPeers(self.spec.number, others))
 
 
+class DirectoryActor(Directory):
+    """The directory as an actor."""
+
+    def __init__(self, shards: int, epoch_floor: int, max_pages: int | None) -> None:
+        end_with_parent()
+        super().__init__(shards, epoch_floor, max_pages)
+
+
 class WriterActor(Writer):
     """A writer as an actor."""
+
+    def __init__(self, shard: int, output: Output, config: Dataset) -> None:
+        end_with_parent()
+        super().__init__(shard, output, config)
 
     async def node(self) -> str:
         """The node it runs on: its shard belongs beside it."""

@@ -214,6 +214,14 @@ def end(processes: Iterable[psutil.Process]) -> None:
     psutil.wait_procs(processes, timeout=10)
 
 
+def survivors(processes: list[psutil.Process], seconds: float) -> list[psutil.Process]:
+    """Those that have not ended by themselves within so many seconds. The dead are not reaped: they have no title."""
+    deadline = time.monotonic() + seconds
+    while (left := list(filter(title_of, processes))) and time.monotonic() < deadline:
+        time.sleep(LOOK_SECONDS)
+    return left
+
+
 def title_of(process: psutil.Process) -> str:
     """What a process calls itself; nothing once it is gone."""
     try:

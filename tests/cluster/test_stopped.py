@@ -9,7 +9,7 @@ import pytest
 from benchmarks.simweb import log as logs
 from benchmarks.simweb.options import Options
 from benchmarks.simweb.running import running
-from tests.cluster.running import answered, crawl_of, faults, title_of
+from tests.cluster.running import answered, crawl_of, faults, survivors, title_of
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(300)]
 
@@ -73,6 +73,17 @@ def test_killed_five_times(web, tmp_path):
     assert (finished.code, finished.summary["ending"]) == (0, "complete")
     assert faults(web, command, DELAY) == []
     assert finished.summary["found"] == finished.accounted
+
+
+def test_nobody_outlives_a_killed_command(web, tmp_path):
+    """Also where nobody reaps the dead, as here: Ray takes a dead raylet for a living one then."""
+    command = crawl_of(web, tmp_path, delay=DELAY, shards=2)
+    with command.running() as crawl:
+        crawl.until(answered(web, 0.2))
+        ours = crawl.titled("ray::Shard") + crawl.titled("ray::Writer") + crawl.titled("ray::Dir")
+        assert len(ours) == 5
+        crawl.process.kill()
+        assert survivors(ours, seconds=30.0) == []
 
 
 def test_state_lost(web, tmp_path):
