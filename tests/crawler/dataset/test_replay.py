@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.config import Config, Dataset
@@ -97,7 +97,6 @@ def kept(counters):
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(st.lists(OUTCOMES, min_size=1, max_size=3), st.data())
 def test_the_rows_give_what_the_parse_path_gave(batches, data):
     builder, links, settled, counters = RowBuilder(CONFIG, ADMISSION, "raycrawl"), [], [], Counter()
@@ -165,7 +164,6 @@ def test_only_the_wanted_slots(output):
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(OUTCOMES, st.lists(st.booleans(), min_size=3, max_size=3))
 def test_shards_that_replay_the_same_rows_add_up(outcomes, owned):
     places = [slot_of(site) for site in ("example.org", "example.net", "elsewhere.example")]

@@ -4,7 +4,7 @@ from contextlib import closing
 from hashlib import sha256
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.config import Config
@@ -398,7 +398,6 @@ def test_a_slice_of_a_batch_is_read_like_a_batch():
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(
     st.lists(st.binary(max_size=200), max_size=4),
     st.sampled_from([None, "text/html", "text/plain; charset=utf-16"]),

@@ -313,6 +313,6 @@ class FrontierMachine(RuleBasedStateMachine):
 
 
 FrontierMachine.TestCase.settings = settings(
-    max_examples=40, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=40, stateful_step_count=40, suppress_health_check=list(HealthCheck)
 )
 TestFrontierMachine = pytest.mark.timeout(120)(pytest.mark.slow(FrontierMachine.TestCase))

@@ -169,7 +169,7 @@ def test_a_lost_lease_may_have_asked_until_now(served):
     server.lent.clear()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     addresses=st.lists(st.sampled_from("12"), min_size=4, max_size=4),
     steps=st.lists(st.sampled_from(["lease", "answer", "wait", "crash"]), max_size=30),
