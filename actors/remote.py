@@ -81,9 +81,8 @@ class RayWork:
 
     async def fetch(self, lease: Lease) -> AsyncIterator[tuple[Handle, Delivery]]:
         """Serves a lease; see `Work.fetch`."""
-        stream = self._fetch.remote(lease, self._run, self._packed)
+        stream, ended = self._fetch.remote(lease, self._run, self._packed), False
         try:
-            ended = False
             while not ended:
                 batch = await self._next(stream, lease)
                 delivery: Delivery = await (await self._next(stream, lease))
@@ -92,7 +91,10 @@ class RayWork:
         except (RayError, StopAsyncIteration, TimeoutError) as error:
             raise LostError(_line(error)) from error
         finally:
-            ray.cancel(stream)
+            # One that said `end` ends by itself. A cancellation that crosses its end may be why Ray 2.60 once aborted
+            # this process ("Tried to complete task that was not pending").
+            if not ended:
+                ray.cancel(stream)
 
     async def _next(self, stream: Any, lease: Lease) -> Any:
         silence = max(0.0, lease.deadline - time.time()) + self._silence
