@@ -97,8 +97,7 @@ class Watch:
     def verdict(self, stats: Sequence[ShardStats], now: float) -> Ending | None:
         """Why the crawl is over, or `None`. Each round must begin after the one before has ended."""
         budget, totals = self._budget, total(stats)
-        pages = {shard.number: total([shard]).pages for shard in stats if shard.ready}
-        self._before = pages | self._before
+        self._meet(stats)
         if budget.max_pages is not None and totals.pages >= budget.max_pages:
             return Ending.MAX_PAGES
         if budget.max_bytes is not None and totals.wire_bytes >= budget.max_bytes:
@@ -125,6 +124,11 @@ class Watch:
             self.last_call = 0.0
         self.news = self.last_call != told
         return None
+
+    def _meet(self, stats: Sequence[ShardStats]) -> None:
+        for shard in stats:
+            if shard.ready and shard.number not in self._before:
+                self._before[shard.number] = total([shard]).pages
 
     def _look_for_outage(self, stats: Sequence[ShardStats], now: float) -> None:
         answered = [shard.answered_at for shard in stats]

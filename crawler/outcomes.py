@@ -83,8 +83,12 @@ PAGES = frozenset({Kind.FETCHED, Kind.PARSE_FAILED})
 ANSWERED = frozenset({Kind.FETCHED, Kind.SITEMAP, Kind.NOT_MODIFIED, Kind.REDIRECT, Kind.HTTP_ERROR,
                       Kind.ROBOTS_DENIED, Kind.EXCLUDED_TYPE, Kind.PARSE_FAILED})  # fmt: skip
 
-# How hosts look to a machine that has no network.
-UNREACHED = frozenset({Kind.DNS_ERROR, Kind.CONNECT_ERROR, Kind.TIMEOUT})
+_UNREACHED = frozenset({Kind.DNS_ERROR, Kind.CONNECT_ERROR, Kind.TIMEOUT})
+
+
+def unreached(kind: Kind, status: int | None) -> bool:
+    """Whether an outcome is how hosts look to a machine that has no network."""
+    return status is None and kind in _UNREACHED
 
 
 def retry(kind: Kind, status: int | None = None) -> Retry:

@@ -31,7 +31,7 @@ from crawler.frontier.lease import (
     RetryLater,
     RobotsRecord,
 )
-from crawler.outcomes import UNREACHED, Kind, retry
+from crawler.outcomes import Kind, retry, unreached
 from crawler.url.keys import origin_of
 from crawler.url.sitemaps import is_probe
 
@@ -269,7 +269,7 @@ class HostVisit:
             while self._queue:
                 self._finish(self._queue.popleft(), answer)
             return True
-        excused = self._excused and answer.status is None and answer.kind in UNREACHED
+        excused = self._excused and unreached(answer.kind, answer.status)
         if excused:
             self._pace.exchanged(answer)  # it may have heard of us all the same
         if answer.ours or excused:

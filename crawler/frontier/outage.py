@@ -11,7 +11,7 @@ from crawler.frontier.host import Host
 from crawler.frontier.lease import HostReport
 from crawler.frontier.meta import Meta
 from crawler.frontier.store import Batch
-from crawler.outcomes import UNREACHED
+from crawler.outcomes import unreached
 
 # So many sites do not fail together by themselves; two may be on one server.
 SITES = 3
@@ -52,9 +52,7 @@ class Outage:
         if report.answered_at is not None:
             self._meta.answer(batch, report.answered_at)
         incident = report.incident
-        if not host.clock.served or incident is None or incident.status is not None:
-            return
-        if incident.kind in UNREACHED:
+        if incident and host.clock.served and unreached(incident.kind, incident.status):
             self._since[host.site] = max(host.clock.since, self._since.get(host.site, 0.0))
             if len(self._since) > SITES:
                 del self._since[min(self._since, key=self._since.__getitem__)]
