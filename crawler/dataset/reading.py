@@ -1,6 +1,6 @@
 """One page, read: the values of its row's columns and its links. It must not know batches or Arrow."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from crawler.errors import ApartError
 from crawler.outcomes import Kind
 from crawler.page.apart import Apart, ReaderError
 from crawler.page.facts import Asked, Extra, Page
+from crawler.page.header import NO_HEADERS, LinkHeaders
 from crawler.page.page import read_page, reads_apart
 from crawler.robots.directives import read_directives
 
@@ -51,14 +52,14 @@ class Outlinks(NamedTuple):
 
 
 class RawPage(NamedTuple):
-    """A body and what came with it. `fetched_at`: seconds. `robots`, `links`: the values of X-Robots-Tag and Link."""
+    """A body and what came with it. `fetched_at`: seconds. `robots`: the values of X-Robots-Tag."""
 
     url: str
     body: bytes
     content_type: str | None
     robots: list[str]
     fetched_at: float
-    links: Sequence[str] = ()
+    headers: LinkHeaders = NO_HEADERS
 
 
 def essence(content_type: str | None) -> str | None:
@@ -90,7 +91,7 @@ def _page(raw: RawPage, limits: Limits, elsewhere: Apart | None, *, apart: bool)
     if elsewhere is not None and (apart or reads_apart(raw.body, raw.content_type)):
         reading = elsewhere.read_page
     asked = Asked(limits.srcset, limits.follow_feeds)
-    return reading(raw.body, raw.content_type, raw.url, limits.max_links, raw.links, asked)
+    return reading(raw.body, raw.content_type, raw.url, limits.max_links, raw.headers, asked)
 
 
 def _unread(raw: RawPage, error: str) -> tuple[Columns, Outlinks]:

@@ -26,6 +26,7 @@ from crawler.errors import ApartError
 from crawler.outcomes import Kind
 from crawler.page.apart import Apart
 from crawler.page.facts import Extra
+from crawler.page.header import LinkHeaders
 from crawler.url.admit import Admission
 
 log = logging.getLogger(__name__)
@@ -96,7 +97,7 @@ class RowBuilder:
         self, fetched: pa.RecordBatch, *, apart: bool
     ) -> tuple[list[Columns], list[Outlinks | None]]:
         columns, outlinks = list[Columns](), list[Outlinks | None]()
-        robots, links = _headers(fetched, "x-robots-tag"), _headers(fetched, "link")
+        robots, links, refreshes = _headers(fetched, "x-robots-tag", "link", "refresh")
         bodies, moments = fetched["body"], fetched["fetched_at"].to_pylist()
         names = ("kind", "url", "content_type", "error", "found_via", "sitemaps")
         for row, (kind, url, content_type, error, via, named) in enumerate(
@@ -107,9 +108,8 @@ class RowBuilder:
                 values = Columns(kind, essence(content_type), error)
             else:
                 body = bodies[row].as_py() or b""
-                raw = RawPage(
-                    url, body, content_type, robots.get(row, []), moments[row], links.get(row, ())
-                )
+                headers = LinkHeaders(links.get(row, ()), refreshes.get(row, ()))
+                raw = RawPage(url, body, content_type, robots.get(row, []), moments[row], headers)
                 listed = self._sitemaps.read(raw, via)
                 values, found = listed or read(
                     raw, self._token, self._page, self._elsewhere, apart=apart
@@ -180,15 +180,19 @@ def _failed_only(body: pa.Array, kinds: Sequence[str]) -> pa.Array:
     return pc.if_else(failed, body, pa.scalar(None, body.type))
 
 
-def _headers(fetched: pa.RecordBatch, name: str) -> dict[int, list[str]]:
-    """The values of a header by row; for those that few rows have."""
+def _headers(fetched: pa.RecordBatch, *names: str) -> list[dict[int, list[str]]]:
+    """The values of each of some headers by row; for those that few rows have."""
     headers = fetched["headers"]
     flat = headers.flatten()
-    found = pc.equal(pc.ascii_lower(flat.field("name")), name)
+    lowered = pc.ascii_lower(flat.field("name"))
+    return [_values(headers, flat.field("value"), pc.equal(lowered, name)) for name in names]
+
+
+def _values(headers: pa.Array, flat: pa.Array, found: pa.Array) -> dict[int, list[str]]:
     values: dict[int, list[str]] = {}
     if pc.any(found).as_py():
         parents = pc.list_parent_indices(headers).filter(found).to_pylist()
-        for row, value in zip(parents, flat.field("value").filter(found).to_pylist(), strict=True):
+        for row, value in zip(parents, flat.filter(found).to_pylist(), strict=True):
             values.setdefault(row, []).append(value or "")
     return values
 

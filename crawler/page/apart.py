@@ -10,12 +10,13 @@ import pickle
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from crawler.config import Page as Limits
 from crawler.errors import ApartError
 from crawler.page.child import LENGTH, READY, Answer, Request
 from crawler.page.facts import NOTHING_MORE, Asked, Extra, Page, PageLinks
+from crawler.page.header import NO_HEADERS, LinkHeaders
 
 # A start takes 0.4 s on an idle machine.
 START_SECONDS = 30.0
@@ -63,7 +64,7 @@ class Apart:
         content_type: str | None,
         url: str,
         max_links: int,
-        link_headers: Sequence[str] = (),
+        headers: LinkHeaders = NO_HEADERS,
         asked: Asked = NOTHING_MORE,
     ) -> Page:
         """What `crawler.page.page.read_page` gives, from the other process.
@@ -71,7 +72,7 @@ class Apart:
         Raises `ReaderError` where the page cannot be read, `ApartError` where no process starts. A process that died
         with a page may owe that to the page before: only one that was started for this page proves it.
         """
-        request = pickle.dumps(Request(body, content_type, url, max_links, link_headers, asked))
+        request = pickle.dumps(Request(body, content_type, url, max_links, headers, asked))
         while True:
             fresh = self._ensure()
             try:

@@ -12,11 +12,11 @@ import select
 import signal
 import struct
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from crawler.page.facts import NOTHING_MORE, Asked, Page
+from crawler.page.header import NO_HEADERS, LinkHeaders
 from crawler.page.page import read_page
 
 # Before every message: how many bytes follow.
@@ -38,7 +38,7 @@ class Request(NamedTuple):
     content_type: str | None
     url: str
     max_links: int
-    link_headers: Sequence[str] = ()
+    headers: LinkHeaders = NO_HEADERS
     asked: Asked = NOTHING_MORE
 
 

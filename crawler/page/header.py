@@ -1,10 +1,10 @@
-"""The `Link` header: RFC 8288, parsed as its appendix B.2 says, forgiving what that forgives.
+"""The headers that hold links; `Link` by RFC 8288, parsed as its appendix B.2 says, forgiving what that forgives.
 
 Knows header values; knows nothing of URLs and of what a relation means.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -16,6 +16,16 @@ _PARAMETER = re.compile(
 )
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _NEXT = re.compile(r"[^,\"]*(?:\"(?:[^\"\\]|\\.)*+\"?[^,\"]*)*+,", re.DOTALL)
+
+
+class LinkHeaders(NamedTuple):
+    """The values of an answer's `Link` headers, and of its `Refresh` headers (HTML section 4.2.5.3 reads one)."""
+
+    links: Sequence[str] = ()
+    refreshes: Sequence[str] = ()
+
+
+NO_HEADERS = LinkHeaders()
 
 
 class HeaderLink(NamedTuple):

@@ -1,18 +1,19 @@
 """From a body to the facts of a page: its type, then the reader of that type; of text, its encoding in between.
 
-Knows bytes and two headers; knows nothing of the network, of scope and of storage. A new type is one file with a
+Knows bytes and three headers; knows nothing of the network, of scope and of storage. A new type is one file with a
 reader, and its line in `READERS`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
 
 from crawler.page.charset import declared_charset, decode, sniff
 from crawler.page.facts import NOTHING_MORE, Asked, Body, Page, PageLinks, Reader, Source
-from crawler.page.header import parse_links
+from crawler.page.header import NO_HEADERS, LinkHeaders, parse_links
 from crawler.page.html import read_html, read_xhtml
 from crawler.page.links import MAX_TEXT, Links
 from crawler.page.media import media_type
+from crawler.page.refresh import parse_refresh
 from crawler.page.text import collapse, read_plain
 from crawler.page.xml import read_xml
 from crawler.url.wire import resolve
@@ -63,10 +64,10 @@ def read_page(
     content_type: str | None,
     url: str,
     max_links: int,
-    link_headers: Sequence[str] = (),
+    headers: LinkHeaders = NO_HEADERS,
     asked: Asked = NOTHING_MORE,
 ) -> Page:
-    """The facts of a body that was served at `url` with this `Content-Type` and these `Link` headers, read here.
+    """The facts of a body that was served at `url` with this `Content-Type` and these headers, read here.
 
     A type without a reader gives a page without text, whose links are those of the headers. Readers of text never
     raise, whatever the bytes are.
@@ -77,8 +78,8 @@ def read_page(
         page = Page(media, declared_charset(content_type), base=url)
     else:
         page = reader.read(Body(body, content_type, media, url, max_links, asked))
-    if link_headers:
-        _add_headers(page, link_headers, Source("", media, "utf-8", url, max_links, asked))
+    if headers != NO_HEADERS:
+        _add_headers(page, headers, Source("", media, "utf-8", url, max_links, asked))
     return page
 
 
@@ -87,14 +88,17 @@ def reads_apart(body: bytes, content_type: str | None) -> bool:
     return media_type(content_type, body) in _APART
 
 
-def _add_headers(page: Page, values: Sequence[str], source: Source) -> None:
-    """Adds the links of `Link` headers, but for those that speak of another page (`anchor`, RFC 8288 section 3.2).
+def _add_headers(page: Page, headers: LinkHeaders, source: Source) -> None:
+    """Adds the links of headers, but for those that speak of another page (`anchor`, RFC 8288 section 3.2).
 
     References are relative to the page itself, whatever its `<base>`. What the page says of itself comes first.
     """
     links = Links(source.url, "utf-8", source.max_links, page)
-    for href, rel, anchor, hreflang, media, title in parse_links(values):
+    for href, rel, anchor, hreflang, media, title in parse_links(headers.links):
         if anchor is None or resolve(anchor, source.url) == source.url:
             text = collapse(title)[:MAX_TEXT]
             canonical = links.relate(href, rel, media, text, hreflang, feeds=source.asked.feeds)
             page.canonical = page.canonical or canonical
+    for refresh in filter(None, map(parse_refresh, headers.refreshes)):
+        if refresh[1]:
+            links.add(refresh[1], "", "", "refresh")

@@ -39,7 +39,7 @@ def test_a_process_dies(victims, tmp_path):
 def test_a_shard_dies_while_the_crawl_stops(tmp_path):
     """Who takes its place has not heard of the stop: it would crawl to the end, and then wait for ever."""
     with running(Options(hosts=1, pages=20, seeds=1, troubles=False)) as web:
-        # The lease goes on for the first page, however long its worker takes to start: `lease_seconds` count from before.
+        # The lease goes on for the first page however long its worker takes to start, which `lease_seconds` counts.
         long = "[runtime]\nlease_hosts = 1\nlease_seconds = 120.0\n"
         command = crawl_of(web, tmp_path, delay=40.0, config=long)
         with command.running() as crawl:

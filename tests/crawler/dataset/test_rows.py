@@ -329,13 +329,14 @@ def test_links_of_headers_are_outlinks_with_their_languages():
     headers = [
         {"name": "Link", "value": "</de>; rel=alternate; hreflang=de, <a>; rel=stylesheet"},
         {"name": "link", "value": "</c>; rel=canonical"},
+        {"name": "Refresh", "value": "0; url=/on"},
     ]
     parsed = built(outcome(URL, body=b"PK\3\4", content_type="application/zip", headers=headers))
     row = only(parsed)
-    assert [link["url"][-3:] for link in row["outlinks"]] == ["/de", "g/c"]
-    assert [link["hreflang"] for link in row["outlinks"]] == ["de", None]
+    assert [link["url"][-3:] for link in row["outlinks"]] == ["/de", "g/c", "/on"]
+    assert [link["hreflang"] for link in row["outlinks"]] == ["de", None, None]
     assert row["canonical"].endswith("/c")
-    assert parsed.links["found_via"].to_pylist() == ["link", "canonical"]
+    assert parsed.links["found_via"].to_pylist() == ["link", "canonical", "refresh"]
 
 
 def test_what_is_chosen_in_the_configuration_reaches_the_reader():

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from crawler.config import Fetch
 from crawler.page.facts import Asked, Extra
+from crawler.page.header import LinkHeaders
 from crawler.page.page import READERS, read_page, reads_apart
 
 URL = "http://h.test/"
@@ -60,7 +61,11 @@ def test_the_charset_reaches_text_and_queries():
 
 def test_links_of_headers_are_the_pages_own_whatever_its_type():
     page = read_page(
-        b"PK\3\4", "application/zip", URL + "a.zip", 1, ['<a>; rel=canonical, <b>; rel="next"']
+        b"PK\3\4",
+        "application/zip",
+        URL + "a.zip",
+        1,
+        LinkHeaders(['<a>; rel=canonical, <b>; rel="next"']),
     )
     assert (page.canonical, page.links.rels, page.unresolved) == (
         f"{URL}a",
@@ -75,12 +80,21 @@ def test_the_page_itself_speaks_before_its_headers():
         '<2>; rel=canonical, <style.css>; rel=stylesheet, <3>; rel="alternate"; hreflang=de; title="drei  3"',
         '<4>; rel=next; anchor="/other", <5>; rel=prev; anchor="#here", <6>; rev=made, <mailto:a@b>; rel=author',
     ]
-    page = read_page(body, "text/html", URL, 9, headers)
+    page = read_page(body, "text/html", URL, 9, LinkHeaders(headers))
     assert page.canonical == f"{URL}x/1"
     assert page.links.urls == [URL + path for path in ("x/1", "x/y", "2", "3", "5")]
     assert page.links.vias == ["canonical", "link", "canonical", "link", "link"]
     assert page.links.texts[3] == "drei 3"
     assert page.links.extras == {3: Extra("de")}
+    assert page.unresolved == {"not_http": 1}
+
+
+def test_a_refresh_header_is_a_link_of_the_page_itself():
+    refreshes = ["0;url=next", "5", "soon; url=never", "3; URL='/there'", "0; url=mailto:a@b.test"]
+    body = b"<base href=/x/><meta http-equiv=refresh content='1; url=here'>"
+    page = read_page(body, "text/html", URL, 9, LinkHeaders(refreshes=refreshes))
+    assert page.links.urls == [URL + path for path in ("x/here", "next", "there")]
+    assert page.links.vias == ["refresh"] * 3
     assert page.unresolved == {"not_http": 1}
 
 
@@ -101,11 +115,13 @@ PIECES = """<a href= <base href=/x> <p> </p> <table> <td> </table> <svg> </svg> 
 <link rel=canonical href=x> <img srcset= <a hreflang=de <rss> <channel> <item> <link> </item> <urlset> <url> <loc>
 <feed> <entry> <?xml encoding='utf-16' ?> <html
 <meta name=robots content=none> <b> </b> <math> <plaintext> &#xD800; ' " /> x"""
-HEADERS = st.lists(
+HEADER = st.lists(
     st.one_of(st.text(max_size=30), st.lists(st.sampled_from(
-        ["<x>", "<", ">", ";", ",", "rel", "=", '"', "next", "canonical", "anchor", "\\", "title*", "UTF-8''%ff", " "]
+        ["<x>", "<", ">", ";", ",", "rel", "=", '"', "next", "canonical", "anchor", "\\", "title*", "UTF-8''%ff", " ",
+         "0", "url="]
     )).map("".join)), max_size=3,
 )  # fmt: skip
+HEADERS = st.builds(LinkHeaders, HEADER, HEADER)
 MARKUP = st.lists(st.sampled_from(PIECES.split()), max_size=60).map(" ".join)
 
 
