@@ -9,17 +9,20 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import cycle
 from typing import Any
 
 import ray
 from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from actors.directory import DirectoryActor
 from actors.plan import plan
-from actors.remote import DirectoryActor, Others, ShardActor, WriterActor, again
+from actors.remote import Others, ShardActor, again
 from actors.ring import Ring
 from actors.sowing import parcels
 from actors.spec import ShardSpec, ShardStats
+from actors.writer import WriterActor
 from crawler.config import Config
 from crawler.dataset import manifest
 from crawler.dataset.output import Output
@@ -116,23 +119,20 @@ class Crawl:
         run = uuid.uuid4().hex
         shape = plan(_cpus(), count, config.runtime.fetch_tasks)
         floor = max((name.epoch for name in manifest.names(self._output)), default=0)
-        actor = {"num_cpus": 0, "max_restarts": -1}
+        actor: dict[str, Any] = {"num_cpus": 0, "max_restarts": -1}
         directory = (
             ray.remote(DirectoryActor)
             .options(**actor)
             .remote(count, floor, config.budget.max_pages)
         )
-        spread = {**actor, "scheduling_strategy": "SPREAD"}
-        writer = ray.remote(WriterActor).options(**spread)
-        self._writers = [writer.remote(n, self._output, config.dataset) for n in range(count)]
-        nodes = self._answers(
-            [again(writer.node).remote() for writer in self._writers], "the writers start"
-        )
-        for number, node in enumerate(nodes):
+        for number, node in zip(range(count), cycle(_nodes()), strict=False):
+            # A shard beside its writer: the rows' WAL is on that node's disk.
+            actor["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node, soft=True)
+            writer, shard = (
+                ray.remote(kind).options(**actor) for kind in (WriterActor, ShardActor)
+            )
+            self._writers.append(writer.remote(number, self._output, config.dataset))
             spec = ShardSpec(number, count, config, self._seeds, self._output, shape, run)
-            # Beside its writer: the rows' WAL is on that node's disk.
-            place = NodeAffinitySchedulingStrategy(node, soft=True)
-            shard = ray.remote(ShardActor).options(**actor, scheduling_strategy=place)
             self._shards.append(shard.remote(spec))
         others = Others(directory, self._writers, self._shards)
         self._runs = [again(shard.crawl).remote(others) for shard in self._shards]
@@ -216,6 +216,12 @@ def _get(refs: list[Any]) -> list[Any]:
 def _line(error: BaseException) -> str:
     """What Ray says in paragraphs, in one line."""
     return " ".join(str(error).split())[:300]
+
+
+def _nodes() -> list[str]:
+    """The ids of the nodes that are for work, which have CPUs."""
+    alive = [node for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
+    return sorted(node["NodeID"] for node in alive if node["Resources"].get("CPU"))
 
 
 def _cpus() -> float:

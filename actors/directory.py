@@ -4,6 +4,8 @@ It is tiny and holds nothing that cannot be told again: an epoch's floor comes f
 registration, and what a shard was granted comes with each draw.
 """
 
+from actors.orphan import end_with_parent
+
 
 class Directory:
     """Invariant: no two incarnations of a shard have the same epoch; no more pages are granted than the budget has."""
@@ -35,3 +37,11 @@ class Directory:
         grant = max(0, min(want, self._max_pages - sum(self._granted.values())))
         self._granted[shard] += grant
         return grant
+
+
+class DirectoryActor(Directory):
+    """The directory as an actor. It stands here because a process imports the module that its actor is from."""
+
+    def __init__(self, shards: int, epoch_floor: int, max_pages: int | None) -> None:
+        end_with_parent()
+        super().__init__(shards, epoch_floor, max_pages)

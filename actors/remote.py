@@ -18,14 +18,10 @@ from ray.exceptions import (
 )
 
 from actors import tasks
-from actors.directory import Directory
 from actors.orphan import end_with_parent
 from actors.shard import Shard
 from actors.spec import ShardSpec
 from actors.work import Facts, Handle, LostError, Source
-from actors.writer import Writer
-from crawler.config import Dataset
-from crawler.dataset.output import Output
 from crawler.frontier.errands import Mail
 from crawler.frontier.lease import Content, Delivery, Lease
 
@@ -200,26 +196,6 @@ class ShardActor(Shard):
         The handles come here and not to the constructor, about whose arguments Ray 2.60 prints a warning (ray#53727).
         """
         await self.run(RayWork(self.spec), RayPeers(self.spec.number, others))
-
-
-class DirectoryActor(Directory):
-    """The directory as an actor."""
-
-    def __init__(self, shards: int, epoch_floor: int, max_pages: int | None) -> None:
-        end_with_parent()
-        super().__init__(shards, epoch_floor, max_pages)
-
-
-class WriterActor(Writer):
-    """A writer as an actor."""
-
-    def __init__(self, shard: int, output: Output, config: Dataset) -> None:
-        end_with_parent()
-        super().__init__(shard, output, config)
-
-    async def node(self) -> str:
-        """The node it runs on: its shard belongs beside it."""
-        return str(ray.get_runtime_context().get_node_id())
 
 
 def again(method: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
+from actors.orphan import end_with_parent
 from crawler.config import Dataset
 from crawler.dataset.journal import Journal
 from crawler.dataset.output import Output
@@ -94,3 +95,11 @@ class Writer:
             await asyncio.sleep(TICK_SECONDS)
             async with self._lock:
                 await asyncio.to_thread(self._journal.tick, self._clock())
+
+
+class WriterActor(Writer):
+    """A writer as an actor. It stands here because a process imports the module that its actor is from."""
+
+    def __init__(self, shard: int, output: Output, config: Dataset) -> None:
+        end_with_parent()
+        super().__init__(shard, output, config)
