@@ -122,6 +122,10 @@ def parse(
     return tasks.parse(batch, run, packed, duplicates, source, apart=tries > 0)
 
 
+def warm_up() -> None:
+    """Does nothing, in a worker that has then imported what the tasks need."""
+
+
 class RayPeers:
     """The directory, the writers and the other shards, through their handles.
 
