@@ -11,6 +11,8 @@ HOSTILE := $(addprefix tests/actors/test_,back_off.py floods_inprocess.py sitema
 	$(addprefix tests/crawler/,page/test_apart.py page/test_pdf.py robots/test_bounds.py)
 FUZZED := $(addprefix tests/crawler/,url robots fetch page test_spelling.py test_credentials.py)
 
+SIDE_BY_SIDE := $(BIN)/python -m pytest -q -n 2 --dist loadfile
+
 .PHONY: demo test conformance hostile fuzz crawl bench format clean
 
 demo: .venv/ready  ## crawl a small simulated web to its end and query the result
@@ -21,10 +23,9 @@ test: .venv/ready  ## every check and every test
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
-	$(BIN)/coverage run -m pytest -q -m "not ray and not slow" tests
-	$(BIN)/coverage report --skip-covered --skip-empty
-	$(BIN)/python -m pytest -q -m "slow and not ray" -n 2 --dist loadfile tests
-	$(BIN)/python -m pytest -q -m ray -n 2 --dist loadfile tests
+	$(SIDE_BY_SIDE) -m "not ray and not slow" --cov --cov-report=term:skip-covered tests
+	$(SIDE_BY_SIDE) -m "slow and not ray" tests
+	$(SIDE_BY_SIDE) -m ray tests
 
 conformance: .venv/ready  ## what others' test suites say: cases, passed, explained, suite by suite
 	$(BIN)/python -m pytest -q -m conformance --tally tests

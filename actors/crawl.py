@@ -126,7 +126,8 @@ class Crawl:
             .remote(count, floor, config.budget.max_pages)
         )
         # The first lease finds a worker that has begun to import while the actors did: one to two seconds sooner.
-        ray.remote(warm_up).options(num_cpus=shape.fetch_cpus).remote()
+        first: Any = ray.remote(warm_up).options(num_cpus=shape.fetch_cpus)
+        first.remote()
         for number, node in zip(range(count), cycle(_nodes()), strict=False):
             # A shard beside its writer: the rows' WAL is on that node's disk.
             actor["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node, soft=True)
