@@ -11,7 +11,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
@@ -149,11 +149,8 @@ def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: b
     progress.say("starting Ray and the shards")
     # Standard output is for the summary alone: Ray writes its warnings there. It also installs signal handlers when it
     # starts; ours come after.
-    with (
-        redirect_stdout(sys.stderr),
-        engine(config),
-        progress,
-    ):
+    with redirect_stdout(sys.stderr), ExitStack() as running, progress:
+        running.enter_context(engine(config))
         graph = Crawl(config, seeds, output)
         with _handled_by(_interrupt):
             graph.start()
@@ -166,11 +163,14 @@ def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: b
                 progress.show(total(stats), time.time())
                 time.sleep(POLL_SECONDS)
                 graph.stop()
-            totals = total(stats)
             graph.close()
-    tree = summary(totals, ending, time.time() - began, output.root, watch.pages_before)
-    if ending not in {Ending.STOPPED, Ending.CUT_OFF}:
-        output.mark_success(tree)
+            tree = summary(
+                total(stats), ending, time.time() - began, output.root, watch.pages_before
+            )
+            if ending not in {Ending.STOPPED, Ending.CUT_OFF}:
+                output.mark_success(tree)
+            # Under our handlers too: it takes a second, and who presses Ctrl-C in it has a finished crawl.
+            running.close()
     write_summary(tree, Console(), as_json=as_json)
     if ending is Ending.CUT_OFF:
         message = (

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -246,6 +246,21 @@ def test_a_restore_need_not_be_waited_for(command, out, graph, monkeypatch, numb
     assert stopped == "raycrawl: stopped while starting; the same command resumes"
     assert not (out / "_SUCCESS").exists()
     assert signal.getsignal(number) is before
+
+
+def test_ctrl_c_while_ray_shuts_down_after_the_end_changes_nothing(
+    command, out, graph, monkeypatch
+):
+    @contextmanager
+    def engine(_):
+        yield
+        os.kill(os.getpid(), signal.SIGINT)
+
+    graph(IDLE, IDLE)
+    monkeypatch.setattr(module, "engine", engine)
+    result = command(SEED, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout) == json.loads((out / "_SUCCESS").read_text())
 
 
 def test_the_rate_is_that_of_this_run(command, graph):
