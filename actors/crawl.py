@@ -16,6 +16,7 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from actors.clock import RunClock
 from actors.directory import DirectoryActor
 from actors.plan import plan
 from actors.remote import Others, ShardActor, again, warm_up
@@ -104,10 +105,13 @@ def _init_local(config: Config) -> None:
 class Crawl:
     """The actors of one crawl. Owned by the driver: when it dies, all die, and the next start resumes."""
 
-    def __init__(self, config: Config, seeds: Sequence[str], output: Output) -> None:
+    def __init__(
+        self, config: Config, seeds: Sequence[str], output: Output, clock: RunClock
+    ) -> None:
         self._config = config
         self._seeds = tuple(seeds)
         self._output = output
+        self._clock = clock
         self._ring = Ring(config.runtime.shards)
         self._shards: list[Any] = []
         self._writers: list[Any] = []
@@ -135,7 +139,9 @@ class Crawl:
                 ray.remote(kind).options(**actor) for kind in (WriterActor, ShardActor)
             )
             self._writers.append(writer.remote(number, self._output, config.dataset))
-            spec = ShardSpec(number, count, config, self._seeds, self._output, shape, run)
+            spec = ShardSpec(
+                number, count, config, self._seeds, self._output, shape, run, self._clock
+            )
             self._shards.append(shard.remote(spec))
         others = Others(directory, self._writers, self._shards)
         self._runs = [again(shard.crawl).remote(others) for shard in self._shards]

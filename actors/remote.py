@@ -1,7 +1,6 @@
 """Every Ray call between the parts of a crawl. What Ray raises becomes `LostError` here."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -62,7 +61,8 @@ class RayWork:
         plan = spec.plan
         self._run = spec.run
         # In the store once: workers read it in place. Owned here, so that it is there again after a restart.
-        self._packed = ray.put(tasks.pack(spec.config, spec.seeds))
+        self._clock = spec.clock.here()
+        self._packed = ray.put(tasks.pack(spec.config, spec.seeds, spec.clock))
         self._silence = spec.config.fetch.total_timeout + SILENCE_SECONDS
         # A replayed stream is silently wrong (completion order differs), so Ray must never retry a fetch.
         self._fetch: Any = ray.remote(tasks.fetch).options(
@@ -93,7 +93,7 @@ class RayWork:
                 ray.cancel(stream)
 
     async def _next(self, stream: Any, lease: Lease) -> Any:
-        silence = max(0.0, lease.deadline - time.time()) + self._silence
+        silence = max(0.0, lease.deadline - self._clock()) + self._silence
         return await asyncio.wait_for(anext(stream), silence)
 
     async def parse(

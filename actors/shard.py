@@ -7,7 +7,6 @@ import asyncio
 import logging
 import random
 import shutil
-import time
 from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
@@ -39,9 +38,9 @@ LOCK_SECONDS = 60.0
 class Shard:
     """Invariant: everything accepted by `add_links` is in the frontier, which survives the process."""
 
-    def __init__(self, spec: ShardSpec, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, spec: ShardSpec, clock: Callable[[], float] | None = None) -> None:
         self.spec = spec
-        self._clock = clock
+        self._clock = clock or spec.clock.here()
         self._ring = Ring(spec.shards)
         self._work: Work
         self._peers: Peers

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from actors.clock import RunClock
 from actors.plan import Plan
 from crawler.config import Config
 from crawler.dataset.output import Output
@@ -23,6 +24,7 @@ class ShardSpec:
     output: Output
     plan: Plan
     run: str
+    clock: RunClock
 
     @property
     def state(self) -> Path:

@@ -6,7 +6,7 @@ They know nothing of Ray: `actors.remote` makes tasks of them.
 import gc
 import pickle
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from actors.alarm import cancel_alarm, set_alarm
+from actors.clock import RunClock
 from actors.work import Facts, Source
 from crawler.config import Config
 from crawler.dataset.recent import Recent
@@ -35,6 +36,7 @@ GC_THRESHOLD = (50_000, 20, 50)
 class _Kept(NamedTuple):
     run: str
     config: Config
+    clock: Callable[[], float]
     builder: RowBuilder
     recent: Recent
     apart: Apart
@@ -44,9 +46,9 @@ class _Kept(NamedTuple):
 _kept: _Kept | None = None
 
 
-def pack(config: Config, seeds: tuple[str, ...]) -> npt.NDArray[np.uint8]:
+def pack(config: Config, seeds: tuple[str, ...], clock: RunClock) -> npt.NDArray[np.uint8]:
     """A crawl's rules as tasks get them: bytes that lie in the object store and are read in place."""
-    return np.frombuffer(pickle.dumps((config, Admission(config, seeds))), dtype=np.uint8)
+    return np.frombuffer(pickle.dumps((config, Admission(config, seeds), clock)), dtype=np.uint8)
 
 
 def _keep(run: str, packed: npt.NDArray[np.uint8]) -> _Kept:
@@ -54,12 +56,12 @@ def _keep(run: str, packed: npt.NDArray[np.uint8]) -> _Kept:
     if _kept is None or _kept.run != run:
         if _kept is not None:
             _kept.apart.close()
-        config, admission = pickle.loads(packed.data)
+        config, admission, clock = pickle.loads(packed.data)
         recent = Recent(RECENT_LINKS)
         # What is read apart has bounds of its own: the alarm begins anew with each page.
         apart = Apart(config.page, time.monotonic, partial(set_alarm, config.page.batch_seconds))
         builder = RowBuilder(config, admission, product_token(config.user_agent), recent, apart)
-        _kept = _Kept(run, config, builder, recent, apart, {})
+        _kept = _Kept(run, config, clock.here(), builder, recent, apart, {})
         # What was imported stays: the collector need not look at it again, nor often at what pages leave behind.
         gc.collect()
         gc.freeze()
@@ -74,7 +76,8 @@ def fetch(
 
     `run` names the rules in `packed` (see `pack`): a worker unpacks them only when it is new to the run.
     """
-    yield from stream(lease, _keep(run, packed).config)
+    kept = _keep(run, packed)
+    yield from stream(lease, kept.config, kept.clock)
 
 
 def parse(

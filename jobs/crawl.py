@@ -20,6 +20,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from actors.clock import RunClock
 from actors.crawl import Crawl, engine
 from actors.spec import ShardStats
 from actors.watch import Ending, Watch, next_ready, total
@@ -142,7 +143,9 @@ def run(config: Config, seeds: tuple[str, ...], out: str, *, as_json: bool) -> i
 
 
 def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: bool) -> int:
-    began = time.time()
+    clock = RunClock.begin()
+    now = clock.here()
+    began = now()
     output.clear_success()
     watch, progress = Watch(config, began), Progress(Console(stderr=True), began)
     # For ten seconds, on a busy machine for a minute, there is nothing else to see.
@@ -151,22 +154,20 @@ def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: b
     # starts; ours come after.
     with redirect_stdout(sys.stderr), ExitStack() as running, progress:
         running.enter_context(engine(config))
-        graph = Crawl(config, seeds, output)
+        graph = Crawl(config, seeds, output, clock)
         with _handled_by(_interrupt):
             graph.start()
         with _signals() as signals:
-            ending = _until_over(graph, watch, progress, signals)
+            ending = _until_over(graph, watch, progress, signals, now)
             if ending is not Ending.COMPLETE:
                 progress.say(f"{ending.value}: no new requests; waiting for the open ones")
             graph.stop()
             while not _stopped(stats := graph.stats()):
-                progress.show(total(stats), time.time())
+                progress.show(total(stats), now())
                 time.sleep(POLL_SECONDS)
                 graph.stop()
             graph.close()
-            tree = summary(
-                total(stats), ending, time.time() - began, output.root, watch.pages_before
-            )
+            tree = summary(total(stats), ending, now() - began, output.root, watch.pages_before)
             if ending not in {Ending.STOPPED, Ending.CUT_OFF}:
                 output.mark_success(tree)
             # Under our handlers too: it takes a second, and who presses Ctrl-C in it has a finished crawl.
@@ -181,11 +182,17 @@ def _drive(config: Config, seeds: tuple[str, ...], output: Output, *, as_json: b
     return 128 + signals[0] if ending is Ending.STOPPED else 0
 
 
-def _until_over(graph: Crawl, watch: Watch, progress: Progress, signals: Sequence[int]) -> Ending:
+def _until_over(
+    graph: Crawl,
+    watch: Watch,
+    progress: Progress,
+    signals: Sequence[int],
+    clock: Callable[[], float],
+) -> Ending:
     """Watches until the crawl has to end; tells the shards and the operator what changes meanwhile."""
     while not signals:
         stats = graph.stats()
-        now = time.time()
+        now = clock()
         progress.show(total(stats), now, next_ready(stats))
         ending = watch.verdict(stats, now)
         if ending is not None:

@@ -6,12 +6,12 @@ All names of a `Web` lead to one port, or to ports where nothing answers; the lo
 import asyncio
 import json
 import socket
-import time
 from collections.abc import Callable
 from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple
 
 from benchmarks.simweb.log import Request
+from tests.clock import now
 
 # What a host makes of its number-th request (robots.txt is not counted): seconds to think, and the answer's octets;
 # `None`: hang up.
@@ -155,7 +155,7 @@ class Web:
 
     async def _exchange(self, reader, writer) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        start, target = time.time(), head.split(" ", 2)[1]
+        start, target = now(), head.split(" ", 2)[1]
         name = head.lower().partition("\r\nhost: ")[2].partition("\r\n")[0].partition(":")[0]
         host = self.hosts[name]
         if target == "/robots.txt":
@@ -166,7 +166,7 @@ class Web:
         # A client that gives up is heard of at once.
         gone = seconds and await hung_up(reader, seconds)
         status = 0 if answer is None or gone else int(answer.split(b" ")[1])
-        self.log.append(Request(start, time.time(), status, name, target, ""))
+        self.log.append(Request(start, now(), status, name, target, ""))
         if not status:
             return False
         writer.write(answer)

@@ -9,8 +9,7 @@ runs while the consumer is paused, so that clocks and time-outs go on meaning wh
 
 import asyncio
 import atexit
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from queue import Empty, SimpleQueue
@@ -24,9 +23,6 @@ from crawler.fetch.columns import EMPTY
 from crawler.fetch.serve import serve
 from crawler.frontier.lease import Delivery, Lease
 
-# The crawl's clock enters here; everything below is told the time.
-CLOCK = time.time  # noqa: TID251
-
 # Pairs of batch and delivery that wait for the consumer.
 PENDING = 2
 
@@ -35,14 +31,15 @@ PENDING = 2
 INTERRUPT_POLL = 0.25
 
 Pair = tuple[pa.RecordBatch | None, Delivery]
+Clock = Callable[[], float]
 
 # By the configuration, which has no hash, and whose text is no key: it hides the secrets. Touched on
 # the loop only.
-_clients: list[tuple[Config, Client]] = []
+_clients: list[tuple[Config, Clock, Client]] = []
 
 
-def stream(lease: Lease, config: Config) -> Iterator[pa.RecordBatch | Delivery]:
-    """Serve a lease; yields a batch of `FETCHED` (perhaps empty) and its `Delivery`, in turns.
+def stream(lease: Lease, config: Config, clock: Clock) -> Iterator[pa.RecordBatch | Delivery]:
+    """Serve a lease by a clock; yields a batch of `FETCHED` (perhaps empty) and its `Delivery`, in turns.
 
     The last delivery says `end`; a stream without it was lost. Closing the generator, or an
     interrupt, ends the requests at once. What goes wrong in `serve` is raised here.
@@ -50,7 +47,7 @@ def stream(lease: Lease, config: Config) -> Iterator[pa.RecordBatch | Delivery]:
     loop = _loop()
     pairs: SimpleQueue[Pair | None] = SimpleQueue()
     slots = asyncio.Semaphore(PENDING)
-    work = asyncio.run_coroutine_threadsafe(_serve(lease, config, pairs, slots), loop)
+    work = asyncio.run_coroutine_threadsafe(_serve(lease, config, clock, pairs, slots), loop)
     try:
         while (pair := _next(pairs)) is not None:
             loop.call_soon_threadsafe(slots.release)
@@ -63,24 +60,28 @@ def stream(lease: Lease, config: Config) -> Iterator[pa.RecordBatch | Delivery]:
 
 
 async def _serve(
-    lease: Lease, config: Config, pairs: SimpleQueue[Pair | None], slots: asyncio.Semaphore
+    lease: Lease,
+    config: Config,
+    clock: Clock,
+    pairs: SimpleQueue[Pair | None],
+    slots: asyncio.Semaphore,
 ) -> None:
     async def emit(batch: pa.RecordBatch | None, delivery: Delivery) -> None:
         await slots.acquire()
         pairs.put((batch, delivery))
 
     try:
-        await serve(lease, await _client(config), config, clock=CLOCK, emit=emit)
+        await serve(lease, await _client(config, clock), config, clock=clock, emit=emit)
     finally:
         pairs.put(None)
 
 
-async def _client(config: Config) -> Client:
-    for known, client in _clients:
-        if known == config:
+async def _client(config: Config, clock: Clock) -> Client:
+    for known, same, client in _clients:
+        if known == config and same is clock:
             return client
-    client = await Client(config, CLOCK).__aenter__()
-    _clients.append((config, client))
+    client = await Client(config, clock).__aenter__()
+    _clients.append((config, clock, client))
     return client
 
 
@@ -103,7 +104,7 @@ def _close(loop: asyncio.AbstractEventLoop) -> None:
 
     async def close() -> None:
         while _clients:
-            await _clients.pop()[1].__aexit__(None, None, None)
+            await _clients.pop()[-1].__aexit__(None, None, None)
 
     with suppress(TimeoutError):
         asyncio.run_coroutine_threadsafe(close(), loop).result(timeout=1.0)

@@ -1,6 +1,7 @@
 """What passes between a shard and a fetch task: hosts and some of their URLs, lent until a deadline; and reports.
 
-All moments are wall-clock seconds since the epoch, so that they mean the same in another process and after a restart.
+All moments are seconds since the epoch by the clock of the run, so that they mean the same in another process and,
+more or less, after a restart.
 """
 
 from dataclasses import dataclass

@@ -5,7 +5,6 @@ sealed or handed back any more.
 """
 
 import asyncio
-import time
 from collections import Counter
 from contextlib import asynccontextmanager
 from itertools import count
@@ -31,6 +30,7 @@ from crawler.fetch.columns import EMPTY
 from crawler.fetch.serve import serve
 from crawler.url.admit import Admission
 from jobs.claiming import leave_other_layouts
+from tests.clock import CLOCK, now
 
 # Between two rounds of statistics.
 POLL_SECONDS = 0.02
@@ -70,7 +70,7 @@ class LocalWork:
 
     def __init__(self, config, seeds, client, faults):
         self._config = config
-        self._packed = tasks.pack(config, seeds)
+        self._packed = tasks.pack(config, seeds, CLOCK)
         self._run = f"run-{next(_runs)}"
         self._client = client
         self._faults = faults
@@ -82,7 +82,7 @@ class LocalWork:
             await pairs.put((EMPTY if batch is None else batch, delivery))
 
         serving = asyncio.create_task(
-            serve(lease, self._client, self._config, clock=time.time, emit=emit)
+            serve(lease, self._client, self._config, clock=now, emit=emit)
         )
         try:
             ended = False
@@ -159,7 +159,7 @@ class LocalCrawl:
         shards = config.runtime.shards
         self.config, self.seeds, self.faults = config, tuple(seeds), faults
         self.output = Output.open(str(out))
-        leave_other_layouts(self.output, config, time.time())
+        leave_other_layouts(self.output, config, now())
         floor = max((name.epoch for name in manifest.names(self.output)), default=0)
         self.directory = Directory(shards, floor, config.budget.max_pages)
         self.rows = 0
@@ -169,7 +169,7 @@ class LocalCrawl:
         shape = plan(4, shards)
         self.writers = [Writer(n, self.output, config.dataset) for n in range(shards)]
         self.shards = [
-            Shard(ShardSpec(n, shards, config, self.seeds, self.output, shape, "run"))
+            Shard(ShardSpec(n, shards, config, self.seeds, self.output, shape, "run", CLOCK))
             for n in range(shards)
         ]
         self.runs = [
@@ -250,12 +250,12 @@ class LocalCrawl:
 
     async def until_over(self):
         """Watches until the crawl ends by itself; returns why."""
-        watch = Watch(self.config, time.time())
+        watch = Watch(self.config, now())
         while True:
             for run in self.runs:
                 if run.done():
                     run.result()
-            verdict = watch.verdict(await self.stats(), time.time())
+            verdict = watch.verdict(await self.stats(), now())
             if verdict:
                 return verdict
             if watch.news:
@@ -303,7 +303,7 @@ class LocalCrawl:
 @asynccontextmanager
 async def local_crawl(config, seeds, out, faults=None):
     """A running crawl in this process, its seeds sown. What is not ended when the block is left is killed."""
-    async with Client(config, time.time) as client:
+    async with Client(config, now) as client:
         crawl = LocalCrawl(config, seeds, out, client, faults or Faults())
         try:
             await crawl.sow()

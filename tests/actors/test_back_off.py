@@ -1,6 +1,5 @@
 """What a server feels of the back-off, and a crawl of bad hosts: whole crawls, judged from the server's log."""
 
-import time
 from collections import Counter
 from itertools import pairwise
 
@@ -11,6 +10,7 @@ from actors.watch import TURN_SECONDS
 from benchmarks.simweb.log import violations
 from crawler.loading import load
 from tests.actors.inprocess import local_crawl, rows_of
+from tests.clock import now
 from tests.shared import figure
 from tests.troubled import Host, black_hole, bursts, dead, pages, reply, serving
 
@@ -25,14 +25,14 @@ async def crawl(web, folder, **branches):
     toml = folder / "crawl.toml"
     politeness = {"delay": DELAY, **branches.pop("politeness", {})}
     toml.write_text(web.config(politeness=politeness, **branches))
-    began = time.time()
+    began = now()
     async with local_crawl(load(toml, {}), web.seeds, folder / "out") as running:
         totals = await running.finish()
     assert totals.found == totals.accounted
     rows = {}
     for host, kind, error in rows_of(folder / "out", "host", "kind", "error"):
         rows.setdefault(host, []).append((kind, error))
-    return totals, rows, began, time.time()
+    return totals, rows, began, now()
 
 
 def spent(web):

@@ -23,6 +23,7 @@ from crawler.errors import OutputError
 from crawler.frontier.frontier import Frontier
 from crawler.loading import load
 from tests.actors.inprocess import Faults, local_crawl, rows_of
+from tests.clock import now
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
@@ -43,7 +44,7 @@ class Place:
     def __init__(self, web, folder):
         self.web = web
         self.out = folder / "out"
-        self.began = time.time()
+        self.began = now()
         self._toml = web.config_toml(folder, DELAY)
 
     def crawl(self, shards=1, faults=None, **options):

@@ -24,6 +24,7 @@ from crawler.frontier.lease import Delivery, Incident, RetryLater
 from crawler.frontier.links import SETTLED
 from crawler.outcomes import Kind
 from crawler.url.keys import slot_of
+from tests.clock import CLOCK
 from tests.crawler.frontier.builders import link, links, report, settled
 
 NOW = 1_000_000.0
@@ -174,7 +175,14 @@ class Stage:
         self.frontier = Frontier(folder / "state", config, rng=random.Random(0), now=NOW)
         self.work, self.journal = Scripted(script), Journal()
         spec = ShardSpec(
-            0, 1, config, (), Output.open(str(folder)), Plan(2, 1, 0.25, 1, 1.0, batches=2), "run"
+            0,
+            1,
+            config,
+            (),
+            Output.open(str(folder)),
+            Plan(2, 1, 0.25, 1, 1.0, batches=2),
+            "run",
+            CLOCK,
         )
         outbox = Outbox(Ring(1).owners, 0, None)
         pipeline = Pipeline(self.work, self.journal, outbox, self.frontier, None, lambda: self.now)

@@ -17,6 +17,7 @@ from crawler.dataset.output import Output
 from crawler.dataset.rows import RowBuilder
 from crawler.frontier.frontier import Frontier
 from crawler.url.admit import Admission
+from tests.clock import CLOCK
 from tests.crawler.dataset.samples import START, fetched, outcome, page
 
 CONFIG = Config.model_validate({"scope": {"mode": "any"}, "sitemaps": {"discover": False}})
@@ -54,7 +55,7 @@ def write(output, shard, *segments):
 @contextmanager
 def opened(output, number=0, shards=1):
     """A shard's frontier, and its restore as a function of nothing."""
-    spec = ShardSpec(number, shards, CONFIG, (), output, plan(2, shards), "run")
+    spec = ShardSpec(number, shards, CONFIG, (), output, plan(2, shards), "run", CLOCK)
     frontier = Frontier(spec.state, CONFIG, rng=random.Random(0), now=START)
     slots = Ring(shards).slots_of(number)
     try:

@@ -15,12 +15,13 @@ from crawler.dataset.output import Output
 from crawler.errors import FencedError, StateError
 from crawler.frontier.frontier import Frontier
 from tests.actors.inprocess import local_crawl
+from tests.clock import CLOCK
 from tests.crawler.frontier.builders import fates, link, links
 
 
 @pytest.fixture
 def spec(tmp_path):
-    return ShardSpec(0, 1, Config(), (), Output.open(str(tmp_path)), plan(2, 1), "run")
+    return ShardSpec(0, 1, Config(), (), Output.open(str(tmp_path)), plan(2, 1), "run", CLOCK)
 
 
 def frontier_of(spec):

@@ -16,6 +16,7 @@ from actors.work import Source
 from crawler.config import Scope, ScopeMode
 from crawler.dataset.schema import ROWS
 from crawler.frontier.lease import Delivery, Lease
+from tests.clock import CLOCK
 from tests.crawler.dataset.samples import PLAIN, SEEDS, fetched, outcome, page
 from tests.shared import figure
 
@@ -35,7 +36,7 @@ def fresh_process(monkeypatch):
 
 @pytest.fixture
 def packed():
-    return tasks.pack(CONFIG, SEEDS)
+    return tasks.pack(CONFIG, SEEDS, CLOCK)
 
 
 def batch(*paths, link="/menu"):
@@ -90,9 +91,10 @@ import sitecustomize
 from tests.actors import test_tasks
 from actors import tasks
 from crawler.config import Config
+from tests.clock import CLOCK
 from tests.crawler.dataset.samples import SEEDS, fetched, outcome
 
-packed = tasks.pack(Config.model_validate({{"page": {{"batch_seconds": 2.0, "apart_seconds": 1.0}}}}), SEEDS)
+packed = tasks.pack(Config.model_validate({{"page": {{"batch_seconds": 2.0, "apart_seconds": 1.0}}}}), SEEDS, CLOCK)
 pages = [(f"https://example.org/{{n}}", b"<p>words") for n in range(3)]
 pages[1] = (pages[1][0], b"<!--poison hang_in_c-->")
 rows = fetched(outcome(url, body=body) for url, body in pages)
@@ -145,7 +147,7 @@ def test_what_has_arrived_is_not_sent_again_what_may_not_have_is(packed):
 def test_another_run_has_other_rules(packed):
     assert urls(parse(batch("/a", link="https://other.example/"), packed)[1]) == []
     wide = CONFIG.model_copy(update={"scope": Scope(mode=ScopeMode.ANY)})
-    wide = tasks.pack(wide, SEEDS)
+    wide = tasks.pack(wide, SEEDS, CLOCK)
     rows = batch("/a", link="https://other.example/")
     assert urls(parse(rows, wide, run="another")[1]) == ["https://other.example/"]
 

@@ -31,28 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 150.0
 # Between two looks at something that is waited for.
 LOOK_SECONDS = 0.05
-# A clock that moves so far was set, as that of a virtual machine is that stood still.
-SET_SECONDS = 0.1
 _PR_SET_CHILD_SUBREAPER = 36
-
-
-class Clock:
-    """The machine's wall clock from now on. A crawl's moments are of it, a server's log is of the monotonic one."""
-
-    def __init__(self) -> None:
-        self._ahead = self._now()
-
-    def set_forward(self) -> float:
-        """By how many seconds it was set forward: so much shorter a wait may have been (docs/design.md, Limits).
-
-        What keeps the clock right moves it by thousandths of a second a minute, which is not counted.
-        """
-        moved = self._now() - self._ahead
-        return moved if moved > SET_SECONDS else 0.0
-
-    @staticmethod
-    def _now() -> float:
-        return time.time() - time.monotonic()
 
 
 class Completed(NamedTuple):
@@ -130,7 +109,6 @@ class Command:
     folder: Path
     out: Path
     arguments: tuple[str, ...] = field(default=())
-    clock: Clock = field(default_factory=Clock)
 
     @property
     def words(self) -> list[str]:
@@ -189,13 +167,12 @@ def faults(web: RunningWeb, command: Command, delay: float) -> list[str]:
     """What is wrong with a finished crawl, a line each, by its rows and by the server's log; none for a right one."""
     rows = command.rows("url", "kind", "url_key").to_pylist()
     doubles = Counter(row["url_key"] for row in rows)
-    log, wait, shorter = web.log(), judge.patience(web.world, delay), command.clock.set_forward()
-    early = logs.violations(log, lambda before: max(0.0, wait(before) - shorter))
+    log = web.log()
     return [
         *judge.differences(web.world, truth(web.world), [(row["url"], row["kind"]) for row in rows]),
         *(f"{count} rows: key {key}" for key, count in doubles.items() if count > 1),
         *judge.disobeyed(web.world, log),
-        *(f"too soon: {violation}" for violation in early),
+        *(f"too soon: {violation}" for violation in logs.violations(log, judge.patience(web.world, delay))),
     ]  # fmt: skip
 
 

@@ -15,7 +15,7 @@ DELAY = 0.1
 
 async def test_a_busy_host_is_asked_for_others_in_its_own_time(tmp_path):
     async with Web() as web:
-        (busy,) = [await web.site(name, pages=30) for name in hosts_of(0, 1)]
+        (busy,) = [await web.site(name, pages=100) for name in hosts_of(0, 1)]
         others = [await web.site(name) for name in hosts_of(1, 3)]
         for number, site in enumerate(others):
             site.moves(f"{busy.url}/r{number}")

@@ -114,8 +114,8 @@ class Graph:
     fails: Exception | None = None
     lives: tuple = ()
 
-    def __init__(self, config, seeds, output):
-        self.config, self.seeds, self.output = config, seeds, output
+    def __init__(self, config, seeds, output, clock):
+        self.config, self.seeds, self.output, self.clock = config, seeds, output, clock
         self.steps = []
         self._rounds = list(self.rounds)
         type(self).lives += (self,)

@@ -63,7 +63,7 @@ def page(_):
 
 def test_batches_and_deliveries_come_in_turns_and_the_last_says_end():
     with ServerThread(page) as served:
-        got = list(stream(served.lease(5), CONFIG))
+        got = list(stream(served.lease(5), CONFIG, time.time))
     batches, deliveries = got[::2], got[1::2]
     assert all(isinstance(batch, pa.RecordBatch) for batch in batches)
     assert all(batch.schema == FETCHED for batch in batches)
@@ -76,7 +76,7 @@ def test_batches_and_deliveries_come_in_turns_and_the_last_says_end():
 
 
 def test_an_empty_lease_is_an_empty_batch_and_an_end():
-    batch, given = stream(Lease(1, 0, 1, time.time(), ()), CONFIG)
+    batch, given = stream(Lease(1, 0, 1, time.time(), ()), CONFIG, time.time)
     assert (batch.num_rows, batch.schema) == (0, FETCHED)
     assert given == Delivery((), (), (), 0, 0, end=True)
 
@@ -84,7 +84,7 @@ def test_an_empty_lease_is_an_empty_batch_and_an_end():
 def test_connections_are_kept_from_lease_to_lease():
     with ServerThread(page) as served:
         for number in range(3):
-            list(stream(served.lease(2, number), CONFIG))
+            list(stream(served.lease(2, number), CONFIG, time.time))
         assert served.server.connections == 1
 
 
@@ -93,7 +93,7 @@ def test_closing_the_generator_ends_the_requests():
         return reply(b"<p>") if target in ("/robots.txt", "/0") else b""
 
     with ServerThread(first_only) as served:
-        with closing(stream(served.lease(3), CONFIG)) as given:
+        with closing(stream(served.lease(3), CONFIG, time.time)) as given:
             next(given)
         left = asyncio.run_coroutine_threadsafe(_leases_served(), module._loop())
         assert left.result(5) == 0
@@ -125,7 +125,7 @@ def test_an_interrupt_reaches_a_consumer_that_waits():
         timer.start()
         began = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
-            list(stream(served.lease(1), CONFIG))
+            list(stream(served.lease(1), CONFIG, time.time))
         timer.join()
         assert time.monotonic() - began < 5
 
@@ -133,7 +133,7 @@ def test_an_interrupt_reaches_a_consumer_that_waits():
 def test_a_consumer_that_pauses_stops_the_requests():
     config = CONFIG.model_copy(update={"runtime": Runtime(batch_bytes=4000, batch_seconds=0.02)})
     with ServerThread(lambda _: reply(b"x" * 3000)) as served:
-        given = stream(served.lease(60), config)
+        given = stream(served.lease(60), config, time.time)
         next(given)
         seen = -1
         while len(served.server.asked) != seen:
@@ -148,19 +148,19 @@ def test_a_consumer_that_pauses_stops_the_requests():
 def test_what_goes_wrong_inside_is_raised_outside():
     damaged = HostLease("a", "a", 0, 0.0, 0.0, ("not a record",), ())
     with pytest.raises(ExceptionGroup) as caught:
-        list(stream(Lease(1, 0, 1, time.time(), (damaged,)), CONFIG))
+        list(stream(Lease(1, 0, 1, time.time(), (damaged,)), CONFIG, time.time))
     assert caught.group_contains(AttributeError)
 
 
 @pytest.mark.slow
 def test_a_process_with_open_connections_exits_quietly():
     code = """
-import logging
+import logging, time
 from crawler.fetch.stream import stream
 from crawler.frontier.lease import Lease
 from crawler.config import Config
 logging.getLogger("asyncio").setLevel(logging.ERROR)  # that a step is slow depends on the machine
-given = stream(Lease(1, 0, 1, 0.0, ()), Config())
+given = stream(Lease(1, 0, 1, 0.0, ()), Config(), time.time)
 next(given)
 """
     done = subprocess.run(
