@@ -4,6 +4,7 @@ Network time, a paused virtual machine or an operator may set a wall clock by se
 host would be asked that much too soon, or not for that long.
 """
 
+import platform
 import time
 from collections.abc import Callable
 from functools import cache
@@ -13,8 +14,6 @@ from typing import NamedTuple
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 # It counts what a machine sleeps, which Linux's monotonic clock does not (macOS' does).
 _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-# Machines that share a boot id (sandboxes may) have steady clocks that differ by more; no clock is set by so much.
-SANE_SECONDS = 24 * 3600.0
 
 
 class RunClock(NamedTuple):
@@ -35,9 +34,7 @@ class RunClock(NamedTuple):
         time must keep together.
         """
         ahead = self.ahead
-        if self.machine == _machine() and abs(_steady() + ahead - time.time()) < SANE_SECONDS:
-            return lambda: _steady() + ahead
-        return time.time
+        return (lambda: _steady() + ahead) if self.machine == _machine() else time.time
 
 
 def _steady() -> float:
@@ -46,8 +43,8 @@ def _steady() -> float:
 
 @cache
 def _machine() -> str:
-    """Which machine this is, since it was started; nothing where that cannot be told, and then none is another."""
+    """Which machine this is since it was started. By name too: sandboxes may share a boot id, and macOS has none."""
     try:
-        return _BOOT.read_text(encoding="ascii").strip()
+        return f"{platform.node()} {_BOOT.read_text(encoding='ascii').strip()}"
     except OSError:
-        return ""
+        return platform.node()

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from actors.clock import SANE_SECONDS, RunClock
+from actors.clock import RunClock
 from benchmarks.simweb.log import violations
 from benchmarks.simweb.options import Options
 from benchmarks.simweb.running import running
@@ -37,9 +37,7 @@ def test_another_process_of_the_machine_has_it_too():
 
 
 def test_another_machine_has_its_wall_clock():
-    clock = RunClock.begin()
-    assert clock._replace(machine="another").here() is time.time
-    assert clock._replace(ahead=clock.ahead + 2 * SANE_SECONDS).here() is time.time
+    assert RunClock.begin()._replace(machine="another").here() is time.time
 
 
 @pytest.mark.slow
