@@ -228,9 +228,10 @@ def _line(error: BaseException) -> str:
 
 
 def _nodes() -> list[str]:
-    """The ids of the nodes that are for work, which have CPUs."""
+    """The ids of the nodes that are for work, which have CPUs; of all, where those are still to come."""
     alive = [node for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
-    return sorted(node["NodeID"] for node in alive if node["Resources"].get("CPU"))
+    with_cpus = [node for node in alive if node["Resources"].get("CPU")]
+    return sorted(node["NodeID"] for node in with_cpus or alive)
 
 
 def _cpus() -> float:
