@@ -123,7 +123,7 @@ class Crawl:
         run = uuid.uuid4().hex
         shape = plan(_cpus(), count, config.runtime.fetch_tasks)
         floor = max((name.epoch for name in manifest.names(self._output)), default=0)
-        actor: dict[str, Any] = {"num_cpus": 0, "max_restarts": -1}
+        actor = {"num_cpus": 0, "max_restarts": -1}
         directory = (
             ray.remote(DirectoryActor)
             .options(**actor)
@@ -132,17 +132,18 @@ class Crawl:
         # The first lease finds a worker that has begun to import while the actors did: one to two seconds sooner.
         first: Any = ray.remote(warm_up).options(num_cpus=shape.fetch_cpus)
         first.remote()
+        writer, shard = ray.remote(WriterActor), ray.remote(ShardActor)
         for number, node in zip(range(count), cycle(_nodes()), strict=False):
-            # A shard beside its writer: the rows' WAL is on that node's disk.
-            actor["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node, soft=True)
-            writer, shard = (
-                ray.remote(kind).options(**actor) for kind in (WriterActor, ShardActor)
-            )
-            self._writers.append(writer.remote(number, self._output, config.dataset))
             spec = ShardSpec(
                 number, count, config, self._seeds, self._output, shape, run, self._clock
             )
-            self._shards.append(shard.remote(spec))
+            # A shard beside its writer: the rows' WAL is on that node's disk.
+            place = NodeAffinitySchedulingStrategy(node, soft=True)
+            placed = {**actor, "scheduling_strategy": place}
+            self._writers.append(
+                writer.options(**placed).remote(number, self._output, config.dataset)
+            )
+            self._shards.append(shard.options(**placed).remote(spec))
         others = Others(directory, self._writers, self._shards)
         self._runs = [again(shard.crawl).remote(others) for shard in self._shards]
         self._sow()
