@@ -14,7 +14,7 @@ from tests.clock import now
 from tests.shared import figure
 from tests.troubled import Host, black_hole, bursts, dead, pages, reply, serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
+pytestmark = pytest.mark.slow
 
 DELAY = 0.1
 HEALTHY = {f"h{number}.test": Host(pages(60)) for number in range(4)}
@@ -58,12 +58,20 @@ async def test_a_host_that_asks_for_time_gets_it_and_takes_none_from_others(tmp_
         wait = lambda before: asked if before.status == 429 else DELAY  # noqa: E731
         assert violations(log, wait) == []
         assert violations(web.log, DELAY) == []
-        waits = [
-            later.start - before.end for before, later in pairwise(log) if before.status == 429
+        windows = [
+            (before.end, later.start) for before, later in pairwise(log) if before.status == 429
         ]
+        # In seconds alone nothing can be said: the machine may be slower this time than it was alone.
+        first, last = windows[0], windows[-1]
+        for name in HEALTHY:
+            asked_within = sum(
+                first[0] < request.start < first[1] for request in web.requests(name)
+            )
+            assert asked_within > 10, "it waited with the other"
+            assert web.requests(name)[-1].end < last[0], "it waited for the other"
+    waits = [end - begin for begin, end in windows]
     assert {kind for kind, _ in rows["bursts.test"]} == {"fetched"}
     assert len(rows["bursts.test"]) == 13
-    assert beside < 1.3 * alone + 1.0
     figure(
         "back-off", "429 in bursts, Retry-After 5",
         refusals=len(refused), shortest_wait=round(min(waits), 3), longest_wait=round(max(waits), 1),
@@ -94,7 +102,9 @@ async def test_the_end_waits_for_ten_dead_hosts_no_longer_than_it_says(tmp_path)
     assert {kind for kind, _ in rows["unknown.test"]} == {"dns_error"}, "the last word, at once"
     assert totals.hosts_given_up == len(hosts) - len(HEALTHY) - 1
     bound = last_wait + TURN_SECONDS + SHORTEST + slowest
-    assert ended - last <= bound + 1.0
+    assert ended - last <= bound + 10.0, (
+        "their back-offs alone are minutes, their parking half an hour"
+    )
     figure(
         "back-off", "ten dead hosts, last_wait 3", dead=len(hosts) - len(HEALTHY),
         rows=sum(len(rows[name]) for name in hosts if name not in HEALTHY),

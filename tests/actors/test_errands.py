@@ -9,7 +9,7 @@ from tests.actors.inprocess import local_crawl, rows_of
 from tests.actors.sites import RULES, SHARDS, Web, hosts_of
 from tests.crawler.fetch.raw_server import reply
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.slow
 
 DELAY = 0.05
 BACKOFF = {

@@ -10,7 +10,7 @@ from tests.actors.inprocess import local_crawl, rows_of
 from tests.crawler.fetch.raw_server import reply, serving
 from tests.shared import figure, forget_peak, peak_mib
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.slow
 
 CHAINS, MOST = 100, 10
 LINKS, PAGES = 120_000, 50

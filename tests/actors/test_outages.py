@@ -11,7 +11,7 @@ from crawler.loading import load
 from tests.actors.inprocess import local_crawl, rows_of
 from tests.troubled import Host, pages, serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.slow
 
 DELAY = 0.05
 HOSTS = {f"h{number}.test": Host(pages(20)) for number in range(4)}

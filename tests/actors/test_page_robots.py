@@ -8,7 +8,7 @@ from crawler.loading import load
 from tests.actors.inprocess import local_crawl, rows_of
 from tests.crawler.fetch.raw_server import reply, serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.slow
 
 PAST, FUTURE = "Thu, 25 Jun 2020 11:00:00 GMT", "2999-01-01"
 # Name: what stands in the head, the headers, what the row says, and whether the page's link is followed.

@@ -9,7 +9,7 @@ from crawler.config import Config
 from tests.actors.inprocess import local_crawl, rows_of
 from tests.crawler.fetch.raw_server import reply, serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(30)]
+pytestmark = pytest.mark.slow
 
 DELAY = 0.02
 PAGES = ("", *"abcd")

@@ -7,7 +7,7 @@ from tests.actors.inprocess import local_crawl, rows_of
 from tests.crawler.dataset.samples import listing
 from tests.crawler.fetch.raw_server import reply, serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(30)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(("place", "named", "mode", "read"), [

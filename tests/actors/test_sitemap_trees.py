@@ -12,7 +12,7 @@ from tests.crawler.dataset.samples import listing
 from tests.crawler.fetch.raw_server import reply, serving
 from tests.shared import figure, forget_peak, peak_mib
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.slow
 
 MIB = 1 << 20
 FILES, ENTRIES = 50_000, 50_000

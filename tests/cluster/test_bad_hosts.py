@@ -13,7 +13,7 @@ from tests.cluster.running import Command
 from tests.shared import figure
 from tests.troubled import Host, black_hole, dead, pages, serving
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.ray
 
 DELAY, SLOW, LAST_WAIT = 0.2, 30.0, 10.0
 ROBOTS_TIMEOUT = 10.0

@@ -11,7 +11,7 @@ from benchmarks.simweb.running import running
 from benchmarks.simweb.truth import truth
 from tests.cluster.running import answered, crawl_of
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.ray
 
 DELAY = 0.2
 WORLD = Options(hosts=20, pages=300, zipf=0.1, page_bytes=1500, links=8, troubles=False)

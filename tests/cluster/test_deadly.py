@@ -9,7 +9,7 @@ from benchmarks.simweb.log import parse
 from tests.cluster.running import ROOT, Command, served
 from tests.crawler.page.pdfs import pdf, shown
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.ray
 
 CONFIG = """
 [fetch]

@@ -8,7 +8,7 @@ from tests.actors.sites import RULES, SHARDS, Web, hosts_of
 from tests.cluster.running import Command
 from tests.crawler.fetch.raw_server import reply
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.ray
 
 DELAY = 0.1
 

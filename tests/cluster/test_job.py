@@ -14,7 +14,7 @@ from benchmarks.simweb.options import Options
 from benchmarks.simweb.running import running
 from tests.cluster.running import ROOT, adopt_orphans, crawl_of, descendants, end, faults, summary
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.ray
 
 DELAY = 0.02
 BIN = Path(sys.executable).parent

@@ -11,7 +11,7 @@ import pytest
 from tests.cluster.running import Command, served
 from tests.shared import need
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.ray
 
 SITES = {
     site["package"]: site

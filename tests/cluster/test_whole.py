@@ -15,7 +15,7 @@ from benchmarks.simweb.options import Options
 from benchmarks.simweb.running import running
 from tests.cluster.running import ROOT, crawl_of, environment, faults, title_of
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.ray
 
 # All hosts have about the same size, so that no single one with its delay takes longer than the rest together.
 WORLD = Options(

@@ -313,7 +313,6 @@ def test_the_second_signal_ends_the_process_at_once():
 
 
 @pytest.mark.ray
-@pytest.mark.timeout(180)
 def test_a_disk_that_refuses_ends_the_crawl_with_one_line_and_it_resumes(tmp_path):
     out = tmp_path / "out"
     with running(Options(hosts=3, pages=12, troubles=False)) as web:

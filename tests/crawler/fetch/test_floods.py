@@ -14,7 +14,7 @@ from tests.crawler.fetch.asking import ask, configured
 from tests.crawler.fetch.raw_server import speaking
 from tests.shared import figure
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.slow
 
 MB = 1024 * 1024
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -181,4 +181,4 @@ async def test_one_byte_a_second(where):
     }[where]
     answer = await measured(f"1 byte a second, {where}", lambda _: endless(beginning, b"0", 1.0))
     assert answer.kind is Kind.TOO_SLOW
-    assert answer.elapsed < 8
+    assert answer.elapsed < 20, "it was let go on to the end of the whole exchange's time, a minute"

@@ -89,10 +89,11 @@ def test_whoever_leaves_and_however_nothing_is_lost(steps):
     assert asyncio.run(run()) == 0 if steps else True
 
 
+@pytest.mark.slow
 async def test_the_wait_for_room_is_not_the_servers(monkeypatch):
     monkeypatch.setattr(exchange, "SPEED_GRACE", 0.01)
     config = configured(
-        total_timeout=0.15, min_bytes_per_second=1000, max_body=MB, max_bytes_in_flight=MB
+        total_timeout=1.0, min_bytes_per_second=1000, max_body=MB, max_bytes_in_flight=MB
     )
 
     async def speak(_):
@@ -105,13 +106,13 @@ async def test_the_wait_for_room_is_not_the_servers(monkeypatch):
         )
         began = time.monotonic()
         await somebody_waits(client.inflight)
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(1.3)
         assert not task.done()
         del share
         answer = await task
-        assert time.monotonic() - began > 0.25
+        assert time.monotonic() - began > 1.2
         assert (answer.kind, len(answer.body), answer.truncated) == (Kind.FETCHED, MB, False)
-        assert answer.elapsed < 0.15
+        assert answer.elapsed < 1.0
         assert client.inflight.held == MB
         del answer, task
         await asyncio.sleep(0)  # the loop itself lets go of the task

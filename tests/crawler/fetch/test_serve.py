@@ -102,13 +102,18 @@ async def test_one_request_at_a_time_and_the_delay_between_in_the_servers_log():
     delay = 0.05
     async with serving(site) as server:
         await served(lease(*(host(server, number, 4, delay) for number in (1, 2))), configured())
-    for name in ("127.0.0.1", "127.0.0.2"):
-        log = [asked for asked in server.asked if asked.host == name]
+    logs = [
+        [asked for asked in server.asked if asked.host == name]
+        for name in ("127.0.0.1", "127.0.0.2")
+    ]
+    for log in logs:
         assert [asked.target for asked in log] == ["/robots.txt", "/0", "/1", "/2", "/3"]
         for before, after in pairwise(log):
             assert after.began - before.ended >= delay
     assert server.most_in_flight == 1
-    assert server.asked[-1].began - server.asked[0].began < 2 * 5 * delay, "not side by side"
+    first, second = logs
+    assert first[0].began < second[-1].began, "one by one"
+    assert second[0].began < first[-1].began, "one by one"
 
 
 async def test_robots_deny_without_a_request():
@@ -277,8 +282,8 @@ async def test_cancelling_gives_the_bytes_in_flight_back_without_the_collector(w
         try:
             work = lease(*(host(server, number, 2) for number in range(1, 5)))
             task = asyncio.create_task(serve(work, client, config, clock=time.time, emit=stuck))
-            await asyncio.sleep(0.3)
-            assert client.inflight.held == 2 * size
+            while client.inflight.held < 2 * size:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task

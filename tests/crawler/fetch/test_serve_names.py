@@ -111,7 +111,7 @@ async def test_a_dead_resolver_stops_nobody_whose_name_is_known_and_is_held_agai
             assert rows[name] == []
             assert (report.incident, report.robots_failure, report.retries) == (None, None, ())
             assert (report.unused, report.ended_at) == ((0, 1, 2), None)
-            assert 28 < report.not_before - crawl.now() <= 30
+            assert 10 < report.not_before - crawl.now() <= 30
 
         names.mute = False
         crawl.ahead += VERDICT_TTL

@@ -315,4 +315,4 @@ class FrontierMachine(RuleBasedStateMachine):
 FrontierMachine.TestCase.settings = settings(
     max_examples=40, stateful_step_count=40, suppress_health_check=list(HealthCheck)
 )
-TestFrontierMachine = pytest.mark.timeout(120)(pytest.mark.slow(FrontierMachine.TestCase))
+TestFrontierMachine = pytest.mark.slow(FrontierMachine.TestCase)

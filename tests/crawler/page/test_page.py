@@ -155,7 +155,6 @@ def test_junk_is_a_page(body):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)  # beside many neighbours
 @pytest.mark.parametrize(
     "part",
     [b"<div>", b"<a href=x>", b"<p><b id=", b"<table><tr><td>", b"<a ", b"<svg>", b"&", b"<li>"],
@@ -169,7 +168,6 @@ MILLION = 10**6
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)  # beside many neighbours
 @pytest.mark.parametrize(
     ("body", "links"),
     [
