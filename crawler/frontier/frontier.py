@@ -58,8 +58,10 @@ class Frontier:
         self._contents = Contents(self._store)
         self.outage = Outage(self._meta)
         self._number = 0
-        # A host may have been asked just before the last incarnation ended, which could not write it down.
-        self._places = Places(self._hosts, self._rules, -EVER if self.fresh else now)
+        # A host may have been asked just before the last incarnation ended, which could not write it down; one of
+        # which no URL is known here too, on an errand.
+        first = self.fresh and self.epoch == 0
+        self._places = Places(self._hosts, self._rules, -EVER if first else now)
         places, origins = self._places, Origins(self._store)
         self._judging = Judging(self._hosts, places, origins, self._meta, self._rules, rng)
         self.relay = Relay(self._store, self._hosts, places, self._judging, config)

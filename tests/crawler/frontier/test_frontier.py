@@ -5,7 +5,7 @@ import pytest
 
 from crawler.errors import FencedError, StateError
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.lease import Incident, LeasedUrl, RetryLater, RobotsRecord
+from crawler.frontier.lease import Errand, Incident, LeasedUrl, RetryLater, RobotsRecord
 from crawler.frontier.records import Done, unpack_url
 from crawler.frontier.store import Family, host_prefix, pack_key, read_due
 from crawler.outcomes import Kind
@@ -507,6 +507,18 @@ def test_no_host_is_asked_just_after_a_restart(opened):
         ("b.example", "b.example")
     ]
     assert [host.host for host in lease(frontier, NOW + 6).hosts] == ["a.example"]
+
+
+def test_nor_one_that_was_asked_on_an_errand_before_any_url_was_known(opened):
+    frontier = opened(politeness={"delay": 5.0})
+    frontier.set_epoch(1)
+    frontier.relay.post([Errand("http://b.example", "http://a.example/r", 1)], NOW)
+    assert [host.errands for host in lease(frontier).hosts] == [("http://a.example/r",)]
+    frontier = opened(NOW + 1, politeness={"delay": 5.0})
+    assert frontier.fresh
+    frontier.discover(links(link(key=1)), NOW + 1)
+    assert lease(frontier, NOW + 5.9) is None
+    assert keys_of(lease(frontier, NOW + 6)) == [1]
 
 
 def test_budgets_refuse_links_and_give_back_what_was_no_page(opened):

@@ -52,6 +52,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.frontier = Frontier(
             Path(self.directory.name), CONFIG, rng=random.Random(1), now=self.now
         )
+        self.frontier.set_epoch(self.frontier.epoch + 1)
 
     def teardown(self):
         self.frontier.close()
